@@ -1,0 +1,164 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// OS returns the file system of the host. Interrupted calls are made again;
+// errors keep the system's error number, the operation and the path, and a full
+// disk, quota or size limit is ErrNoSpace as well. Files have mode 0640 and
+// directories 0750, less the umask.
+//
+// Opening never waits and never has an effect on anything but a regular file: a
+// pipe, device, socket or directory is refused. Open follows a link at the end
+// of its path; OpenRW and Create, which could change what it points at, refuse it.
+func OS() FS { return osFS{} }
+
+type osFS struct{}
+
+var errNotRegular = errors.New("not a regular file")
+
+func (osFS) Open(path string) (File, error) {
+	return openRegular(path, os.O_RDONLY)
+}
+
+func (osFS) OpenRW(path string) (File, error) {
+	return openRegular(path, os.O_RDWR|openNoFollow)
+}
+
+// Create doesn't let open empty the file: that is done when it is known to be
+// a regular one.
+func (osFS) Create(path string) (File, error) {
+	f, err := openRegular(path, os.O_RDWR|os.O_CREATE|openNoFollow)
+	if err != nil {
+		return nil, err
+	}
+	size, err := f.Size()
+	if err == nil && size > 0 {
+		err = wrap(f.f.Truncate(0))
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func openRegular(path string, flag int) (*osFile, error) {
+	f, err := os.OpenFile(path, flag|openNoWait, 0o640)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: errNotRegular}
+	}
+	var raw syscall.RawConn
+	if err == nil {
+		raw, err = f.SyscallConn()
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, wrap(err)
+	}
+	return &osFile{f: f, raw: raw}, nil
+}
+
+func (osFS) Mkdir(path string) error { return wrap(os.Mkdir(path, 0o750)) }
+
+func (osFS) Rename(oldpath, newpath string) error { return wrap(os.Rename(oldpath, newpath)) }
+
+func (osFS) Remove(path string) error { return wrap(os.Remove(path)) }
+
+func (osFS) Stat(path string) (Entry, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return Entry{}, wrap(err)
+	}
+	return entryOf(info), nil
+}
+
+// ReadDir leaves out a name that goes away while it is read.
+func (osFS) ReadDir(path string) ([]Entry, error) {
+	names, err := os.ReadDir(path)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	entries := make([]Entry, 0, len(names))
+	for _, d := range names {
+		if !d.Type().IsRegular() {
+			entries = append(entries, Entry{Name: d.Name(), Dir: d.IsDir()})
+			continue
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, wrap(err)
+		}
+		entries = append(entries, entryOf(info))
+	}
+	return entries, nil
+}
+
+func entryOf(info fs.FileInfo) Entry {
+	e := Entry{Name: info.Name(), Regular: info.Mode().IsRegular(), Dir: info.IsDir()}
+	if e.Regular {
+		e.Size = info.Size()
+	}
+	return e
+}
+
+func (osFS) SyncDir(path string) error { return wrap(syncDir(path)) }
+
+func (osFS) Lock(dir string) (io.Closer, error) {
+	c, err := lockDir(dir)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	return c, nil
+}
+
+func (osFS) Free(path string) (int64, error) {
+	n, err := freeBytes(path)
+	if err != nil {
+		return 0, wrap(&fs.PathError{Op: "statfs", Path: path, Err: err})
+	}
+	return n, nil
+}
+
+// A classedError is an error of the system that is also one of ours.
+type classedError struct {
+	class error
+	err   error
+}
+
+func (e *classedError) Error() string   { return fmt.Sprintf("%v: %v", e.class, e.err) }
+func (e *classedError) Unwrap() []error { return []error{e.class, e.err} }
+
+// wrap adds ErrNoSpace, or ErrFault, to the errors of the system that mean it.
+func wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return err
+	}
+	for _, full := range noSpaceErrnos {
+		if errno == full {
+			return &classedError{ErrNoSpace, err}
+		}
+	}
+	if errno == syscall.EFAULT {
+		// A buffer handed to the system lies in a mapping whose file was cut short.
+		return &classedError{ErrFault, err}
+	}
+	return err
+}
