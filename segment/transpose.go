@@ -1,0 +1,163 @@
+package segment
+
+import (
+	"unsafe"
+
+	"example.com/ledger/schema"
+)
+
+// blockRows is how many records are transposed before the next column's turn:
+// rows and columns of a block stay in the first-level cache.
+const blockRows = 256
+
+// A span is the smallest and largest value of a column, as ColumnInfo has them.
+type span struct{ min, max int64 }
+
+// empty returns the span of no value: any value widens it.
+func empty(k schema.Kind) span {
+	switch {
+	case k == schema.U64:
+		return span{-1, 0} // as unsigned: the largest, the smallest
+	default:
+		return span{1<<63 - 1, -1 << 63}
+	}
+}
+
+// pull copies one field of n records to dst, close together, and widens the
+// span by the values. src begins at the first record's value and the next stands
+// stride bytes on.
+func pull(dst, src []byte, stride, n int, k schema.Kind, s *span) {
+	if n == 0 {
+		return
+	}
+	size := k.Size()
+	_, _ = dst[n*size-1], src[(n-1)*stride+size-1] // all that is touched below
+	d, p := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
+	switch k {
+	case schema.I8:
+		pullAs[int8](d, p, stride, n, s)
+	case schema.U8:
+		pullAs[uint8](d, p, stride, n, s)
+	case schema.I16:
+		pullAs[int16](d, p, stride, n, s)
+	case schema.U16:
+		pullAs[uint16](d, p, stride, n, s)
+	case schema.I32:
+		pullAs[int32](d, p, stride, n, s)
+	case schema.U32:
+		pullAs[uint32](d, p, stride, n, s)
+	case schema.I64:
+		pullAs[int64](d, p, stride, n, s)
+	case schema.U64:
+		pullAs[uint64](d, p, stride, n, s)
+	}
+}
+
+// pullAs is pull for one type, eight records a step. The caller has checked the
+// bounds.
+func pullAs[T Int](dst, src unsafe.Pointer, stride, n int, s *span) {
+	first := load[T](src)
+	lo, hi := first, first
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		p := unsafe.Add(src, i*stride)
+		o := (*[8]T)(unsafe.Add(dst, i*int(unsafe.Sizeof(lo))))
+		v0 := *(*T)(p)
+		v1 := *(*T)(unsafe.Add(p, stride))
+		v2 := *(*T)(unsafe.Add(p, 2*stride))
+		v3 := *(*T)(unsafe.Add(p, 3*stride))
+		v4 := *(*T)(unsafe.Add(p, 4*stride))
+		v5 := *(*T)(unsafe.Add(p, 5*stride))
+		v6 := *(*T)(unsafe.Add(p, 6*stride))
+		v7 := *(*T)(unsafe.Add(p, 7*stride))
+		o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7] = v0, v1, v2, v3, v4, v5, v6, v7
+		if bigEndian {
+			v0, v1, v2, v3 = swap(v0), swap(v1), swap(v2), swap(v3)
+			v4, v5, v6, v7 = swap(v4), swap(v5), swap(v6), swap(v7)
+		}
+		lo = min(lo, v0, v1, v2, v3, v4, v5, v6, v7)
+		hi = max(hi, v0, v1, v2, v3, v4, v5, v6, v7)
+	}
+	for ; i < n; i++ {
+		p := unsafe.Add(src, i*stride)
+		*(*T)(unsafe.Add(dst, i*int(unsafe.Sizeof(lo)))) = *(*T)(p)
+		v := load[T](p)
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	s.widen(int64(lo), int64(hi), ^T(0) > 0 && unsafe.Sizeof(lo) == 8)
+}
+
+// widen makes the span hold lo and hi, too.
+func (s *span) widen(lo, hi int64, unsigned bool) {
+	if unsigned {
+		s.min = int64(min(uint64(s.min), uint64(lo)))
+		s.max = int64(max(uint64(s.max), uint64(hi)))
+		return
+	}
+	s.min, s.max = min(s.min, lo), max(s.max, hi)
+}
+
+// load reads a little-endian value.
+func load[T Int](p unsafe.Pointer) T {
+	v := *(*T)(p)
+	if bigEndian {
+		v = swap(v)
+	}
+	return v
+}
+
+// push is the way back: it copies n values that stand close together to one
+// field of n records. dst begins at the first record's value.
+func push(dst, src []byte, stride, n, size int) {
+	if n == 0 {
+		return
+	}
+	_, _ = src[n*size-1], dst[(n-1)*stride+size-1] // all that is touched below
+	d, p := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
+	switch size {
+	case 1:
+		pushAs[uint8](d, p, stride, n)
+	case 2:
+		pushAs[uint16](d, p, stride, n)
+	case 4:
+		pushAs[uint32](d, p, stride, n)
+	case 8:
+		pushAs[uint64](d, p, stride, n)
+	}
+}
+
+func pushAs[T Int](dst, src unsafe.Pointer, stride, n int) {
+	var v T
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		p := (*[8]T)(unsafe.Add(src, i*int(unsafe.Sizeof(v))))
+		o := unsafe.Add(dst, i*stride)
+		*(*T)(o) = p[0]
+		*(*T)(unsafe.Add(o, stride)) = p[1]
+		*(*T)(unsafe.Add(o, 2*stride)) = p[2]
+		*(*T)(unsafe.Add(o, 3*stride)) = p[3]
+		*(*T)(unsafe.Add(o, 4*stride)) = p[4]
+		*(*T)(unsafe.Add(o, 5*stride)) = p[5]
+		*(*T)(unsafe.Add(o, 6*stride)) = p[6]
+		*(*T)(unsafe.Add(o, 7*stride)) = p[7]
+	}
+	for ; i < n; i++ {
+		*(*T)(unsafe.Add(dst, i*stride)) = *(*T)(unsafe.Add(src, i*int(unsafe.Sizeof(v))))
+	}
+}
+
+// number writes the sequence numbers from first on into n records.
+func number(dst []byte, width, n int, first uint64) {
+	for i := range n {
+		schema.PutSeq(dst[i*width:], first+uint64(i))
+	}
+}
+
+// dense tells whether n records are numbered from first on.
+func dense(rows []byte, width, n int, first uint64) bool {
+	var wrong uint64
+	for i := range n {
+		wrong |= schema.Seq(rows[i*width:]) ^ (first + uint64(i))
+	}
+	return wrong == 0
+}
