@@ -133,7 +133,7 @@ func (f Field) ParseValue(s string) (int64, error) {
 	if e, ok := err.(*RangeError); ok {
 		e.Field = f.Name
 	} else if err != nil {
-		err = fmt.Errorf("%w: field %s", err, f.Name)
+		err = fmt.Errorf("%w, for %s", err, f.Name)
 	}
 	return v, err
 }

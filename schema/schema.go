@@ -55,7 +55,7 @@ type Schema struct {
 	width  int
 	slots  []slot // of each field, where it lies
 	fields []Field
-	masks  []mask // of each 8-byte word that has padding, which bits are data
+	gaps   []gap // the padding
 }
 
 // A slot is what it takes to read and write a field. Fields are aligned and the
@@ -67,15 +67,14 @@ type slot struct {
 	word   uint16 // of its word: offset rounded down to 8
 	left   uint8  // bits
 	right  uint8  // bits
-	kind   Kind
-	sign   uint64 // the sign bit of a signed kind as it is read; 0 if unsigned
+	sign   uint64 // the sign bit of a signed kind, at the bottom; 0 if unsigned
+	min    int64  // of the kind
+	max    uint64
 }
 
-// A mask has a 1 for each bit of a word that belongs to a field.
-type mask struct {
-	offset int // of the word in the record
-	keep   uint64
-}
+// A gap is padding of 1, 2 or 4 bytes that one store clears. Longer padding is
+// several gaps.
+type gap struct{ offset, size int }
 
 // New makes a schema of 0 to 16 fields; unit 0 means Nanosecond. If rules are
 // broken, the error names all of them, and is ErrSchema.
@@ -88,33 +87,39 @@ func New(unit Unit, fields ...Field) (*Schema, error) {
 	}
 	s := &Schema{unit: unit, fields: slices.Clone(fields), slots: make([]slot, len(fields))}
 	offset := headSize
-	used := make([]byte, WidthMax) // 0xff where a byte is data
 	for i, f := range fields {
-		size := f.Kind.Size()
-		offset = (offset + size - 1) &^ (size - 1)
-		sl := slot{
-			offset: uint16(offset),
-			word:   uint16(offset &^ 7),
-			left:   uint8(64 - 8*(offset&7+size)),
-			right:  uint8(64 - 8*size),
-			kind:   f.Kind,
-		}
-		if f.Kind.Signed() {
-			sl.sign = 1 << (8*size - 1)
-		}
-		s.slots[i] = sl
-		for j := range size {
-			used[offset+j] = 0xff
-		}
-		offset += size
+		s.pad(&offset, f.Kind.Size())
+		s.slots[i] = newSlot(f.Kind, offset)
+		offset += f.Kind.Size()
 	}
-	s.width = (offset + 7) &^ 7
-	for w := headSize; w < s.width; w += 8 {
-		if keep := le.Uint64(used[w:]); keep != ^uint64(0) {
-			s.masks = append(s.masks, mask{w, keep})
-		}
-	}
+	s.pad(&offset, 8)
+	s.width = offset
 	return s, nil
+}
+
+// pad moves offset to the next multiple of align, and notes what lies between.
+func (s *Schema) pad(offset *int, align int) {
+	for *offset%align != 0 {
+		size := *offset & -*offset // the largest store that is aligned here; it ends at or before align
+		s.gaps = append(s.gaps, gap{*offset, size})
+		*offset += size
+	}
+}
+
+func newSlot(k Kind, offset int) slot {
+	bits := 8 * k.Size()
+	sl := slot{
+		offset: uint16(offset),
+		word:   uint16(offset &^ 7),
+		left:   uint8(64 - bits - 8*(offset&7)),
+		right:  uint8(64 - bits),
+		min:    k.min(),
+		max:    k.max(),
+	}
+	if k.Signed() {
+		sl.sign = 1 << (bits - 1)
+	}
+	return sl
 }
 
 // check returns every broken rule, joined.
@@ -129,11 +134,14 @@ func check(unit Unit, fields []Field) error {
 	if len(fields) > MaxFields {
 		bad("%d fields, at most %d", len(fields), MaxFields)
 	}
+	firsts := make(map[string]int, len(fields))
 	for i, f := range fields {
 		if what := checkName(f.Name); what != "" {
 			bad("field %d %q: %s", i, shorten(f.Name), what)
-		} else if first := slices.IndexFunc(fields, func(o Field) bool { return o.Name == f.Name }); first < i {
+		} else if first, ok := firsts[f.Name]; ok {
 			bad("field %d %q: the name of field %d", i, f.Name, first)
+		} else {
+			firsts[f.Name] = i
 		}
 		if !f.Kind.valid() {
 			bad("field %d %q: %v is no kind", i, shorten(f.Name), f.Kind)
