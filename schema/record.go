@@ -58,8 +58,8 @@ func (s *Schema) PutUint(rec []byte, field int, v uint64) error {
 	return nil
 }
 
-// PutBits is PutInt, but for a U64 field, of which it takes the bit pattern: what
-// Int and ParseDecimal return can be put back.
+// PutBits puts back what Int or ParseDecimal returned: it is PutInt, but for U64,
+// of which it takes the bit pattern.
 func (s *Schema) PutBits(rec []byte, field int, bits int64) error {
 	if s.fields[field].Kind == U64 {
 		return s.PutUint(rec, field, uint64(bits))

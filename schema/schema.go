@@ -100,7 +100,7 @@ func New(unit Unit, fields ...Field) (*Schema, error) {
 // pad moves offset to the next multiple of align, and notes what lies between.
 func (s *Schema) pad(offset *int, align int) {
 	for *offset%align != 0 {
-		size := *offset & -*offset // the largest store that is aligned here; it ends at or before align
+		size := *offset & -*offset // the largest aligned store here; it doesn't pass the multiple
 		s.gaps = append(s.gaps, gap{*offset, size})
 		*offset += size
 	}

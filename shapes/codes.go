@@ -35,7 +35,8 @@ type Kind uint8
 
 // Kinds are written to disk: never renumber one, never reuse a number. 0 is
 // none, so that a record that was never filled in is no order. All of them use
-// Sym, and those that name an Order its Side; the other numbers are named.
+// Sym, and those that name an Order its Side; the other numbers are named. From
+// 128 on they belong to the application.
 const (
 	// Limit enters Order for Qty at Px or better; what isn't matched at once rests.
 	Limit Kind = 1
