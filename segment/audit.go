@@ -216,3 +216,14 @@ func spanAs[T Int](b []byte, stride, n int) span {
 
 // widest returns the span of both; their values are signed.
 func widest(a, b span) span { return span{min(a.min, b.min), max(a.max, b.max)} }
+
+// ascending tells whether n times never decrease.
+func ascending(b []byte, n int) bool {
+	c := column[int64](b, 8, n)
+	for i := 1; i < n; i++ {
+		if c.At(i) < c.At(i-1) {
+			return false
+		}
+	}
+	return true
+}

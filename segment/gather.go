@@ -3,18 +3,63 @@ package segment
 import (
 	"slices"
 
+	"example.com/ledger/internal/disk"
 	"example.com/ledger/schema"
 )
 
-// gather appends the run, checked before, to dst in row form.
-func (g Segment) gather(dst []byte) []byte {
+// Record appends record i to dst in row form. It does not allocate if dst has
+// room. It panics unless 0 ≤ i < Len.
+func (g Segment) Record(dst []byte, i int) ([]byte, error) {
+	if uint(i) >= uint(g.n) {
+		panic(errIndex)
+	}
+	width := g.s.Width()
+	if g.v == nil {
+		return append(dst, g.rows[(g.lo+i)*width:][:width]...), nil
+	}
+	g.first += uint64(i)
+	g.lo += i
+	g.n = 1
+	return g.copyTo(dst)
+}
+
+// Rows appends records [lo, hi) to dst in row form, padding zeroed. Every column
+// is checked first. Where a mapped file can't be read it is disk.ErrFault, and
+// dst comes back as it was. It panics unless 0 ≤ lo ≤ hi ≤ Len.
+func (g Segment) Rows(dst []byte, lo, hi int) ([]byte, error) {
+	g = g.Slice(lo, hi)
+	if g.v == nil {
+		width := g.s.Width()
+		return append(dst, g.rows[g.lo*width:][:g.n*width]...), nil
+	}
+	return g.copyTo(dst)
+}
+
+// copyTo appends the run of a file to dst in row form.
+func (g *Segment) copyTo(dst []byte) ([]byte, error) {
+	f := g.v.f
+	if err := f.checkAll(g.v); err != nil {
+		return dst, err
+	}
+	size := g.n * g.s.Width()
+	out := slices.Grow(dst, size)[:len(dst)+size]
+	err := disk.Guard(func() error {
+		g.gather(out[len(dst):])
+		return nil
+	})
+	if err != nil {
+		return dst, in(f.path, f.h.First, f.h.End(), err)
+	}
+	return out, nil
+}
+
+// gather fills out with the run, checked before.
+func (g *Segment) gather(out []byte) {
 	width := g.s.Width()
 	if g.v.geo.Layout == Rows {
-		return append(dst, g.rows[g.lo*width:][:g.n*width]...)
+		copy(out, g.rows[g.lo*width:])
+		return
 	}
-	from := len(dst)
-	dst = slices.Grow(dst, g.n*width)[:from+g.n*width]
-	out := dst[from:]
 	if g.s.Padded() {
 		clear(out)
 	}
@@ -22,28 +67,28 @@ func (g Segment) gather(dst []byte) []byte {
 		for i := range g.n {
 			g.gatherOne(out[i*width:], i)
 		}
-		return dst
+		return
 	}
+	cols := g.v.cols[:g.v.n]
 	for at := 0; at < g.n; at += blockRows {
 		n := min(blockRows, g.n-at)
 		rows := out[at*width:][:n*width]
 		number(rows, width, n, g.first+uint64(at))
-		for _, p := range g.v.cols[:g.v.n] {
-			src := g.v.data[p.off+(g.lo+at)*p.size:][:n*p.size]
-			push(rows[p.target:], src, width, n, p.size)
+		for c := range cols {
+			p := &cols[c]
+			push(rows[p.target:], g.v.data[p.off+(g.lo+at)*p.size:], width, n, p.size)
 		}
 	}
-	return dst
 }
 
 // gatherOne writes record i of the run to rec, wherever that begins.
 func (g *Segment) gatherOne(rec []byte, i int) {
 	schema.PutSeq(rec, g.first+uint64(i))
 	at := g.lo + i
-	for c := range g.v.cols[:g.v.n] {
-		p := &g.v.cols[c]
-		src := g.v.data[p.off+at*p.size:]
-		dst := rec[p.target:]
+	cols := g.v.cols[:g.v.n]
+	for c := range cols {
+		p := &cols[c]
+		src, dst := g.v.data[p.off+at*p.size:], rec[p.target:]
 		switch p.size {
 		case 1:
 			dst[0] = src[0]

@@ -16,6 +16,7 @@ type view struct {
 	geo  Geometry
 	n    int // columns: ts and the fields
 	cols [columnsMax]place
+	all  Segment // all records of the file
 }
 
 // A place is where a column lies in a column file, and its values in a record.
@@ -31,16 +32,11 @@ func newView(f *File, m disk.Mapping) *view {
 	for c := range v.n {
 		v.cols[c] = place{int(geo.Column[c]), recordOffset(f.s, c), columnField(f.s, c).Kind.Size()}
 	}
-	return v
-}
-
-// segment returns all records of the file.
-func (v *view) segment() Segment {
-	g := Segment{s: v.f.s, v: v, first: v.f.h.First, n: int(v.geo.Count)}
-	if v.geo.Layout == Rows {
-		g.rows = v.data[HeaderSize:v.geo.Footer]
+	v.all = Segment{s: f.s, v: v, first: f.h.First, n: int(geo.Count)}
+	if geo.Layout == Rows {
+		v.all.rows = v.data[HeaderSize:geo.Footer]
 	}
-	return g
+	return v
 }
 
 // Acquire returns the records, and maps the file unless it is mapped. Each
@@ -49,8 +45,12 @@ func (v *view) segment() Segment {
 // there is another file at the path now.
 func (f *File) Acquire() (Segment, error) {
 	if f.hold() {
-		return f.view.segment(), nil
+		return f.view.all, nil
 	}
+	return f.acquireSlow()
+}
+
+func (f *File) acquireSlow() (Segment, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.hold() {
@@ -61,7 +61,7 @@ func (f *File) Acquire() (Segment, error) {
 		f.used.Store(true)
 		f.refs.Store(2) // the caller and the mapping itself
 	}
-	return f.view.segment(), nil
+	return f.view.all, nil
 }
 
 // hold counts a user if the file is mapped. From 0 the count goes up under mu

@@ -14,7 +14,6 @@ package segment
 import (
 	"fmt"
 
-	"example.com/ledger/internal/disk"
 	"example.com/ledger/schema"
 )
 
@@ -124,33 +123,4 @@ func (g Segment) index(name string) (int, error) {
 		return 0, fmt.Errorf("%w: %q", ErrField, name)
 	}
 	return i, nil
-}
-
-// Record appends record i to dst in row form. It does not allocate if dst has
-// room. It panics unless 0 ≤ i < Len.
-func (g Segment) Record(dst []byte, i int) ([]byte, error) { return g.Rows(dst, i, i+1) }
-
-// Rows appends records [lo, hi) to dst in row form, padding zeroed. Every column
-// is checked first. Where a mapped file can't be read it is disk.ErrFault, and
-// dst comes back as it was. It panics unless 0 ≤ lo ≤ hi ≤ Len.
-func (g Segment) Rows(dst []byte, lo, hi int) ([]byte, error) {
-	g = g.Slice(lo, hi)
-	if g.n == 0 {
-		return dst, nil
-	}
-	if g.v == nil {
-		return append(dst, g.rows[g.lo*g.s.Width():][:g.n*g.s.Width()]...), nil
-	}
-	if err := g.v.f.checkAll(g.v); err != nil {
-		return dst, err
-	}
-	out := dst
-	err := disk.Guard(func() error {
-		out = g.gather(dst)
-		return nil
-	})
-	if err != nil {
-		return dst, in(g.v.f.path, 0, 0, err)
-	}
-	return out, nil
 }

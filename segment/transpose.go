@@ -153,11 +153,36 @@ func number(dst []byte, width, n int, first uint64) {
 	}
 }
 
-// dense tells whether n records are numbered from first on.
-func dense(rows []byte, width, n int, first uint64) bool {
-	var wrong uint64
-	for i := range n {
-		wrong |= schema.Seq(rows[i*width:]) ^ (first + uint64(i))
+// heads is what the sequence numbers and times of a run of records say.
+type heads struct {
+	next   uint64 // the number that the next record must have
+	wrong  uint64 // not 0: one had another
+	last   int64  // the time of the last record
+	falls  bool   // a time was below the one before
+	lo, hi int64  // the smallest and largest time
+}
+
+func newHeads(first uint64) heads {
+	return heads{next: first, last: -1 << 63, lo: 1<<63 - 1, hi: -1 << 63}
+}
+
+// add looks at n more records.
+func (h *heads) add(rows []byte, width, n int) {
+	if n == 0 {
+		return
 	}
-	return wrong == 0
+	_ = rows[(n-1)*width+widthMin-1] // all that is touched below
+	p := unsafe.Pointer(&rows[0])
+	s := *h // in registers
+	for i := range n {
+		rec := unsafe.Add(p, i*width)
+		ts := load[int64](unsafe.Add(rec, 8))
+		s.wrong |= load[uint64](rec) ^ (s.next + uint64(i))
+		if ts < s.last {
+			s.falls = true
+		}
+		s.lo, s.hi, s.last = min(s.lo, ts), max(s.hi, ts), ts
+	}
+	s.next += uint64(n)
+	*h = s
 }

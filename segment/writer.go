@@ -15,6 +15,8 @@ type Writer struct {
 	image   []byte
 	columns [columnsMax]ColumnInfo
 	footer  Footer
+	tagged  Meta // what tag was computed of
+	tag     uint32
 }
 
 // Encode makes the bytes of a file of rows, whole records in row form with dense
@@ -40,26 +42,24 @@ func (w *Writer) Encode(m Meta, layout Layout, rows []byte, sealedAt int64, flag
 	h = Header{
 		Version: layout.version(), Width: uint16(s.Width()),
 		First: schema.Seq(rows), Count: uint64(n),
-		Flags: flags &^ FlagSorted, SealedAt: sealedAt, Tag: s.Tag(m.ID),
+		Flags: flags &^ FlagSorted, SealedAt: sealedAt, Tag: w.tagOf(m),
 	}
 	w.grow(int(geo.Size))
-	var sorted bool
+	heads := newHeads(h.First)
 	if layout == Rows {
-		sorted, err = w.rows(s, rows, h.First)
+		w.rows(s, aligned(rows), &heads)
+		h.CRC = crc32.ChecksumIEEE(w.image[HeaderSize:])
 	} else {
-		sorted, err = w.transpose(m, geo, aligned(rows), h.First)
-	}
-	if err != nil {
-		return nil, Header{}, err
-	}
-	if sorted {
-		h.Flags |= FlagSorted
-	}
-	h.MinTime, h.MaxTime = w.columns[0].Min, w.columns[0].Max
-	h.CRC = crc32.ChecksumIEEE(w.image[HeaderSize:])
-	if layout == Columns {
+		w.transpose(m, geo, aligned(rows), &heads)
 		h.CRC = crc32.ChecksumIEEE(w.image[geo.Footer:])
 	}
+	if heads.wrong != 0 {
+		return nil, Header{}, fmt.Errorf("%w: the numbers from %d on are not dense", ErrRecords, h.First)
+	}
+	if !heads.falls {
+		h.Flags |= FlagSorted
+	}
+	h.MinTime, h.MaxTime = heads.lo, heads.hi
 	h.Append(w.image[:0])
 	return w.image, h, nil
 }
@@ -77,6 +77,14 @@ func checkRows(s *schema.Schema, rows []byte) (int, error) {
 	return n, nil
 }
 
+// tagOf returns the tag of a stream's files. A Writer mostly serves one stream.
+func (w *Writer) tagOf(m Meta) uint32 {
+	if w.tagged.Schema != m.Schema || w.tagged.ID != m.ID {
+		w.tagged, w.tag = m, m.Schema.Tag(m.ID)
+	}
+	return w.tag
+}
+
 func (w *Writer) grow(size int) {
 	if cap(w.image) < size {
 		w.image = alignedBytes(size)
@@ -84,75 +92,57 @@ func (w *Writer) grow(size int) {
 	w.image = w.image[:size]
 }
 
-func notDense(first uint64) error {
-	return fmt.Errorf("%w: the numbers from %d on are not dense", ErrRecords, first)
-}
-
 // rows fills the image of a row file but for the header.
-func (w *Writer) rows(s *schema.Schema, rows []byte, first uint64) (sorted bool, err error) {
-	width := s.Width()
-	n := len(rows) / width
-	if !dense(rows, width, n, first) {
-		return false, notDense(first)
-	}
+func (w *Writer) rows(s *schema.Schema, rows []byte, h *heads) {
 	body := w.image[HeaderSize:]
-	copy(body, rows)
-	s.ClearPadding(body)
-	t := span{schema.Time(rows), schema.Time(rows)}
-	sorted = true
-	last := t.min
-	for i := range n {
-		ts := schema.Time(rows[i*width:])
-		sorted = sorted && last <= ts
-		t.widen(ts, ts, false)
-		last = ts
+	const block = blockRows * schema.WidthMax // fits the second-level cache
+	for len(rows) > 0 {
+		n := min(len(rows), block-block%s.Width())
+		h.add(rows, s.Width(), n/s.Width())
+		copy(body, rows[:n])
+		s.ClearPadding(body[:n])
+		rows, body = rows[n:], body[n:]
 	}
-	w.columns[0].Min, w.columns[0].Max = t.min, t.max
-	return sorted, nil
 }
 
 // transpose fills the image of a column file but for the header.
-func (w *Writer) transpose(m Meta, geo Geometry, rows []byte, first uint64) (sorted bool, err error) {
+func (w *Writer) transpose(m Meta, geo Geometry, rows []byte, h *heads) {
 	s := m.Schema
 	width, n := s.Width(), int(geo.Count)
-	var spans [columnsMax]span
-	columns := 1 + s.NumFields()
-	for c := range columns {
-		spans[c] = empty(columnField(s, c).Kind)
+	var cols [columnsMax]move
+	for c := range 1 + s.NumFields() {
+		kind := columnField(s, c).Kind
+		cols[c] = move{recordOffset(s, c), int(geo.Column[c]), kind, kind.Size(), empty(kind)}
 	}
+	moves := cols[:1+s.NumFields()]
 	for at := 0; at < n; at += blockRows {
-		rows := rows[at*width:]
 		k := min(blockRows, n-at)
-		if !dense(rows, width, k, first+uint64(at)) {
-			return false, notDense(first + uint64(at))
-		}
-		for c := range columns {
-			kind := columnField(s, c).Kind
-			pull(w.image[int(geo.Column[c])+at*kind.Size():], rows[recordOffset(s, c):], width, k, kind, &spans[c])
+		block := rows[at*width : (at+k)*width]
+		h.add(block, width, k)
+		for c := range moves {
+			m := &moves[c]
+			pull(w.image[m.to+at*m.size:], block[m.from:], width, k, m.kind, &m.span)
 		}
 	}
 	end := HeaderSize
-	for c := range columns {
-		from := int(geo.Column[c])
-		clear(w.image[end:from])
-		end = from + n*columnField(s, c).Kind.Size()
-		w.columns[c] = ColumnInfo{spans[c].min, spans[c].max, crc32.ChecksumIEEE(w.image[from:end])}
+	for c := range moves {
+		m := &moves[c]
+		clear(w.image[end:m.to])
+		end = m.to + n*m.size
+		w.columns[c] = ColumnInfo{m.span.min, m.span.max, crc32.ChecksumIEEE(w.image[m.to:end])}
 	}
 	clear(w.image[end:geo.Footer])
-	w.footer = Footer{Meta: m, Columns: w.columns[:columns]}
+	w.footer = Footer{Meta: m, Columns: w.columns[:len(moves)]}
 	w.footer.Append(w.image[:geo.Footer])
-	return ascending(w.image[geo.Column[0]:], n), nil
 }
 
-// ascending tells whether n times never decrease.
-func ascending(b []byte, n int) bool {
-	c := column[int64](b, 8, n)
-	for i := 1; i < n; i++ {
-		if c.At(i) < c.At(i-1) {
-			return false
-		}
-	}
-	return true
+// A move is a column on its way from rows to its place in the image.
+type move struct {
+	from int // of the value in a record
+	to   int // of the column in the image
+	kind schema.Kind
+	size int // of a value
+	span span
 }
 
 // Write makes the file path of image, emptying one that is there, and with sync
