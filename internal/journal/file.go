@@ -1,0 +1,264 @@
+package journal
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"example.com/ledger/internal/disk"
+)
+
+// Name is the file name of journal n of the ring.
+func Name(n int) string { return "journal." + strconv.Itoa(n) }
+
+// ParseName is the inverse of Name. ok is false for any other name.
+func ParseName(name string) (n int, ok bool) {
+	digit, found := strings.CutPrefix(name, "journal.")
+	if !found || len(digit) != 1 || digit[0] < '0' || digit[0] >= '0'+Ring {
+		return 0, false
+	}
+	return int(digit[0] - '0'), true
+}
+
+// Make creates journal n in dir, filled with zeros and on disk under its name.
+// A file of that name is replaced. Only when Make returned nil is it ready.
+func Make(fsys disk.FS, dir string, n, capacity, width int) error {
+	path := filepath.Join(dir, Name(n))
+	tmp := path + ".tmp"
+	f, err := fsys.Create(tmp)
+	if err != nil {
+		return err
+	}
+	err = disk.WriteZeros(f, Size(capacity, width))
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = fsys.Rename(tmp, path)
+	}
+	if err != nil {
+		_ = fsys.Remove(tmp)
+		return err
+	}
+	return fsys.SyncDir(dir)
+}
+
+// Way is how a journal's bytes are written: one file is written one way.
+type Way int
+
+// Ways to write.
+const (
+	ByWrite  Way = iota // pwrite: fastest under a sync for each batch (Commit)
+	ByStores            // stores into a mapping: no system call (Sealed, Os)
+)
+
+// A Journal is one open file of the ring. One goroutine at a time may write;
+// Sync may run beside writes and beside other Syncs.
+type Journal struct {
+	N        int
+	Capacity int
+
+	file  disk.File
+	syncs chan disk.File // idle file descriptions for Sync, each its own
+	all   []disk.File
+	m     disk.Mapping // nil unless ByStores
+	bytes []byte
+	size  int64
+
+	header Header
+	seed   uint32
+	pos    int64
+	frame  []byte // scratch of ByWrite
+}
+
+// Open opens journal n of dir. syncs is how many Syncs may overlap, at least 1.
+func Open(fsys disk.FS, dir string, n, width int, way Way, syncs int) (*Journal, error) {
+	path := filepath.Join(dir, Name(n))
+	f, err := fsys.OpenRW(path)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{N: n, file: f, all: []disk.File{f}, syncs: make(chan disk.File, syncs)}
+	j.syncs <- f
+	if err := j.open(fsys, path, width, way, syncs); err != nil {
+		_ = j.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *Journal) open(fsys disk.FS, path string, width int, way Way, syncs int) error {
+	var err error
+	if j.size, err = j.file.Size(); err != nil {
+		return err
+	}
+	capacity, ok := Capacity(j.size, width)
+	if !ok {
+		return &disk.CorruptError{Path: path, Offset: -1, Field: "size",
+			Detail: fmt.Sprintf("%d bytes is no journal of records of %d bytes", j.size, width)}
+	}
+	j.Capacity = capacity
+	for len(j.all) < syncs {
+		f, err := fsys.OpenRW(path)
+		if err != nil {
+			return err
+		}
+		j.all = append(j.all, f)
+		j.syncs <- f
+	}
+	if way == ByStores {
+		if j.m, err = j.file.Map(int(j.size), true); err != nil {
+			return err
+		}
+		j.bytes = j.m.Bytes()
+	}
+	return nil
+}
+
+// Touch reads a byte of each page of a mapping, so that the first stores into
+// it don't fault, and allocates the scratch for frames of n bytes.
+func (j *Journal) Touch() {
+	var sum byte
+	for i := 0; i < len(j.bytes); i += 4096 {
+		sum += j.bytes[i]
+	}
+	touched = sum
+}
+
+var touched byte // keeps the compiler from leaving Touch's reads out
+
+// Close closes all of the journal's files. It syncs nothing.
+func (j *Journal) Close() error {
+	var first error
+	if j.m != nil {
+		first = j.m.Unmap()
+		j.m, j.bytes = nil, nil
+	}
+	for _, f := range j.all {
+		if err := f.Close(); first == nil {
+			first = err
+		}
+	}
+	j.all = nil
+	return first
+}
+
+// Resume goes on behind a closing mark: the journal's next frame stands at pos.
+func (j *Journal) Resume(h Header, pos int64) {
+	j.header, j.seed, j.pos = h, seed(h.Salt), pos
+}
+
+// Header returns the header of the journal's present life.
+func (j *Journal) Header() Header { return j.header }
+
+// Pos returns the offset of the next frame.
+func (j *Journal) Pos() int64 { return j.pos }
+
+// Start begins a new life of the journal: both headers are written, and the
+// next frame stands at FramesAt. Nothing is synced: the first sync of a frame
+// covers the headers too.
+func (j *Journal) Start(h Header) error {
+	j.Prepare(h)
+	return j.WriteHeader()
+}
+
+// Prepare is Start without the writing of headers: frames may be written first,
+// and the headers when those are on disk.
+func (j *Journal) Prepare(h Header) {
+	j.header, j.seed, j.pos = h, seed(h.Salt), FramesAt
+}
+
+// WriteHeader writes both copies of the header of the present life.
+func (j *Journal) WriteHeader() error {
+	var page [HeaderCopy + HeaderSize]byte
+	h := j.header.Append(page[:0])
+	copy(page[HeaderCopy:], h)
+	return j.put(page[:], 0)
+}
+
+// ZeroHeaders makes the journal no journal. It is durable after the next Sync.
+func (j *Journal) ZeroHeaders() error {
+	var page [FramesAt]byte
+	return j.put(page[:], 0)
+}
+
+// put writes b at off, the journal's way.
+func (j *Journal) put(b []byte, off int64) error {
+	if j.m == nil {
+		_, err := j.file.WriteAt(b, off)
+		return err
+	}
+	if off+int64(len(b)) > j.size {
+		return fmt.Errorf("ledger: journal %d: write of %d bytes at %d is beyond its end", j.N, len(b), off)
+	}
+	copy(j.bytes[off:], b)
+	return nil
+}
+
+// Rewrite writes bytes that are there already once more, so that a sync that
+// follows puts them on disk whatever became of an earlier one.
+func (j *Journal) Rewrite(b []byte, off int64) error { return j.put(b, off) }
+
+// Records appends a frame of whole records, whose numbers are stamped in.
+// An error means that the file may hold any part of the frame.
+func (j *Journal) Records(recs []byte, more bool, durable uint64) error {
+	return j.append(KindRecords, recs, len(recs)/int(j.header.Width), more, durable)
+}
+
+// Extension appends an extension frame. len(data) must be a multiple of 8.
+func (j *Journal) Extension(data []byte, durable uint64) error {
+	return j.append(KindExtension, data, len(data)/8, false, durable)
+}
+
+// Mark writes a mark at the place of the next frame, which will overwrite it.
+func (j *Journal) Mark(closing bool, durable uint64) error {
+	kind := uint32(KindMark)
+	if closing {
+		kind = KindClosing
+	}
+	var b [FrameSize]byte
+	putFrame(b[:], j.seed, kind, 0, false, durable)
+	return j.put(b[:], j.pos)
+}
+
+func (j *Journal) append(kind uint32, payload []byte, count int, more bool, durable uint64) error {
+	size := FrameSize + len(payload)
+	if j.pos+int64(size) > j.size {
+		return fmt.Errorf("ledger: journal %d: frame of %d bytes at %d is beyond its end", j.N, size, j.pos)
+	}
+	if j.m != nil {
+		b := j.bytes[j.pos : j.pos+int64(size) : j.pos+int64(size)]
+		copy(b[FrameSize:], payload)
+		putFrame(b, j.seed, kind, count, more, durable)
+		j.pos += int64(size)
+		return nil
+	}
+	if cap(j.frame) < size {
+		j.frame = make([]byte, size, max(size, 64<<10))
+	}
+	b := j.frame[:size]
+	copy(b[FrameSize:], payload)
+	putFrame(b, j.seed, kind, count, more, durable)
+	if _, err := j.file.WriteAt(b, j.pos); err != nil {
+		return err
+	}
+	j.pos += int64(size)
+	return nil
+}
+
+// Sync makes all that was written before the call durable. Each call under way
+// at once uses a file description of its own, so that each is told of an error;
+// with all in use a further call waits for one. Its first error is final.
+func (j *Journal) Sync() error {
+	f := <-j.syncs
+	err := f.DataSync()
+	j.syncs <- f
+	return err
+}
+
+// Syncs is how many Syncs may overlap.
+func (j *Journal) Syncs() int { return cap(j.syncs) }

@@ -1,0 +1,168 @@
+package stream
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// anySeq is AppendAt's want where the caller doesn't care.
+const anySeq = math.MaxUint64
+
+// Append appends a batch of whole records in the form of docs/format.md and
+// returns the first one's number and how many they are. The batch is all or
+// nothing. Its seq bytes are stamped, its padding is zeroed, in recs itself;
+// recs may be used again when Append returns. What is on disk then is the
+// stream's Durability. Commit appends wait for the disk, and share its syncs.
+//
+// An empty batch does nothing. A batch has at most twice the capacity of a
+// segment. An append waits while its segment can't be begun because too many
+// are being sealed. After an error nothing of the batch was appended, but for
+// ErrPoisoned, after which its fate is known when the stream is opened again.
+//
+// Errors: ErrBatchSize, ErrBatchTooLarge, ErrNoSpace, ErrBusy, ErrPoisoned, ErrClosed.
+func (s *Stream) Append(recs []byte) (first Seq, n int, err error) {
+	return s.appendWait(anySeq, recs)
+}
+
+// AppendAt is Append on the condition that the batch's first record gets the
+// number want; otherwise the error is ErrSeqMismatch and nothing is appended.
+func (s *Stream) AppendAt(want Seq, recs []byte) (first Seq, n int, err error) {
+	if want == anySeq {
+		return 0, 0, fmt.Errorf("%w: %d", ErrSeqMismatch, want)
+	}
+	return s.appendWait(uint64(want), recs)
+}
+
+// AppendAsync is Append without the wait for the disk: it returns when the
+// batch is in the journal's page cache. On a Commit stream it is acknowledged
+// when WaitDurable of its end, first + n, returns nil, or when
+// Cursors().Durable has reached that; a sync is on its way then.
+func (s *Stream) AppendAsync(recs []byte) (first Seq, n int, err error) {
+	s.mu.Lock()
+	at, n, err := s.append(anySeq, recs)
+	if err == nil && n > 0 && s.commit {
+		s.group.ask()
+	}
+	s.mu.Unlock()
+	return Seq(at), n, err
+}
+
+func (s *Stream) appendWait(want uint64, recs []byte) (Seq, int, error) {
+	s.mu.Lock()
+	first, n, err := s.append(want, recs)
+	if err != nil || n == 0 || !s.commit {
+		s.mu.Unlock()
+		return Seq(first), n, err
+	}
+	if err := s.await(first + uint64(n)); err != nil {
+		return Seq(first), n, err
+	}
+	return Seq(first), n, nil
+}
+
+// append puts a batch into memory and the journal. Under mu, which it gives up
+// while it waits for room.
+func (s *Stream) append(want uint64, recs []byte) (first uint64, n int, err error) {
+	n = len(recs) / s.width
+	if n*s.width != len(recs) {
+		return 0, 0, fmt.Errorf("%w: %d bytes, and a record has %d", ErrBatchSize, len(recs), s.width)
+	}
+	if err := s.usable(); err != nil {
+		return 0, 0, err
+	}
+	m := s.active
+	if m == nil || n > s.info.Capacity-m.n {
+		if err := s.makeRoom(n); err != nil {
+			return 0, 0, err
+		}
+		m = s.active
+	}
+	first = s.appended
+	if want != anySeq && want != first {
+		return 0, 0, fmt.Errorf("%w: the next is %d, not %d", ErrSeqMismatch, first, want)
+	}
+	if n == 0 {
+		return first, 0, nil
+	}
+	s.stamp(recs, first)
+	if m != nil && n <= s.info.Capacity-m.n {
+		copy(m.rows[m.n*s.width:], recs)
+		if err := m.j.Records(recs, false, s.durable); err != nil {
+			s.poison(err)
+			return first, 0, s.fail
+		}
+		m.n += n
+	} else if err := s.spread(recs, n); err != nil {
+		s.poison(err)
+		return first, 0, s.fail
+	}
+	s.counts.appends++
+	s.counts.records += uint64(n)
+	s.appended = first + uint64(n)
+	s.appendedAt.Store(s.appended)
+	if !s.commit {
+		s.publish(s.appended)
+	}
+	if m = s.active; m.n == s.info.Capacity {
+		s.end(m)
+	}
+	return first, n, nil
+}
+
+// stamp numbers the records and zeroes their padding.
+func (s *Stream) stamp(recs []byte, first uint64) {
+	w := s.width
+	for i := 0; i+w <= len(recs); i += w {
+		binary.LittleEndian.PutUint64(recs[i:], first)
+		first++
+	}
+	if s.padded {
+		s.schema.ClearPadding(recs)
+	}
+}
+
+// spread writes a batch that crosses the end of one segment or two. The
+// journals that it needs are ready. Segments that it fills are ended when it is
+// whole. Any error leaves a part of it behind, which recovery cuts.
+func (s *Stream) spread(recs []byte, n int) error {
+	seq := s.appended
+	for n > 0 {
+		m := s.active
+		if m == nil || m.n == s.info.Capacity {
+			var err error
+			if m, err = s.roll(seq); err != nil {
+				return err
+			}
+		}
+		k := min(n, s.info.Capacity-m.n)
+		part := recs[:k*s.width]
+		copy(m.rows[m.n*s.width:], part)
+		if err := m.j.Records(part, k < n, s.durable); err != nil {
+			return err
+		}
+		m.n += k
+		n -= k
+		seq += uint64(k)
+		recs = recs[k*s.width:]
+	}
+	for _, m := range s.live {
+		if m != s.active && !m.ended {
+			s.end(m)
+		}
+	}
+	return nil
+}
+
+// end closes a segment in memory: it goes to the sealer.
+func (s *Stream) end(m *memory) {
+	m.ended = true
+	if s.active == m {
+		s.active = nil
+	}
+	s.kickSealer()
+}
+
+func batchTooLarge(n, capacity int) error {
+	return fmt.Errorf("%w: %d records, and a segment of %d takes %d at once", ErrBatchTooLarge, n, capacity, 2*capacity)
+}

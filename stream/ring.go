@@ -1,0 +1,239 @@
+package stream
+
+import (
+	"math/rand/v2"
+	"sync"
+
+	"example.com/ledger/internal/journal"
+)
+
+// A ring is the stream's journals. Each is backing a segment in memory, or
+// ready with memory beside it, or still to be made. Under Stream.mu.
+type ring struct {
+	ready   []*memory // a free journal and an empty buffer each
+	files   [journal.Ring]*journal.Journal
+	buffers buffers
+
+	maker  *sync.Cond // on Stream.mu: something to make, or stop
+	want   int        // journals that should be ready
+	making bool
+	err    error // of the last try to make one
+	stop   bool
+	done   chan struct{} // closed when the maker ended
+}
+
+// makeRoom sees to it that n records can be appended: the active segment has
+// room, or enough journals are ready. Under mu, which it gives up to wait.
+func (s *Stream) makeRoom(n int) error {
+	if n == 0 {
+		return nil
+	}
+	capacity := s.info.Capacity
+	if n > 2*capacity {
+		return batchTooLarge(n, capacity)
+	}
+	waited := false
+	for {
+		left := 0
+		if s.active != nil {
+			left = capacity - s.active.n
+		}
+		need := (n - left + capacity - 1) / capacity
+		if need <= len(s.ring.ready) {
+			return nil
+		}
+		if s.noWait {
+			s.kick(need)
+			return ErrBusy
+		}
+		if waited && s.stuck() {
+			if err := s.blocker(); err != nil {
+				return err
+			}
+		}
+		if !waited {
+			s.counts.waits++
+		}
+		if !waited || !s.stuck() {
+			s.kick(need)
+		}
+		waited = true
+		s.room.Wait()
+		if err := s.usable(); err != nil {
+			return err
+		}
+	}
+}
+
+// kick sets the background to work on getting need journals ready.
+func (s *Stream) kick(need int) {
+	s.ring.want = max(s.ring.want, need)
+	s.ring.err = nil
+	s.kickMaker()
+	s.sealer.err = nil
+	s.kickSealer()
+}
+
+// stuck tells that nothing in the background will make a journal ready.
+func (s *Stream) stuck() bool { return !s.ring.making && !s.sealer.busy && s.group.running == 0 }
+
+// blocker says why no journal becomes ready, if the background gave up.
+func (s *Stream) blocker() error {
+	if s.sealer.err != nil {
+		return s.sealer.err
+	}
+	return s.ring.err
+}
+
+// kickMaker lets the maker work if a journal is wanted and may be made.
+func (s *Stream) kickMaker() {
+	if s.ring.err == nil && len(s.ring.ready) < s.ring.want && s.missingJournal() >= 0 && !s.ring.stop {
+		s.ring.making = true
+		s.ring.maker.Signal()
+	}
+}
+
+// missingJournal is the number of one that is not made yet, or -1.
+func (s *Stream) missingJournal() int {
+	for n, j := range s.ring.files {
+		if j == nil {
+			return n
+		}
+	}
+	return -1
+}
+
+// makeJournals makes journals off the append path, while some are wanted.
+func (s *Stream) makeJournals() {
+	defer close(s.ring.done)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &s.ring
+	for {
+		n := s.missingJournal()
+		if r.stop || r.err != nil || n < 0 || len(r.ready) >= r.want {
+			r.making = false
+			s.room.Broadcast()
+			if r.stop {
+				return
+			}
+			r.maker.Wait()
+			continue
+		}
+		r.making = true
+		s.mu.Unlock()
+		j, err := s.newJournal(n)
+		var m *memory
+		if err == nil {
+			m = s.newMemory(j)
+		}
+		s.mu.Lock()
+		if err != nil {
+			r.err = err
+			s.log.Warn("could not make a journal", "dir", s.dir, "journal", n, "error", err)
+			continue
+		}
+		r.files[n] = j
+		r.ready = append(r.ready, m)
+		s.room.Broadcast()
+	}
+}
+
+// newJournal makes and opens journal n.
+func (s *Stream) newJournal(n int) (*journal.Journal, error) {
+	if err := journal.Make(s.fsys, s.dir, n, s.info.Capacity, s.width); err != nil {
+		return nil, err
+	}
+	return s.openJournal(n)
+}
+
+func (s *Stream) openJournal(n int) (*journal.Journal, error) {
+	j, err := journal.Open(s.fsys, s.dir, n, s.width, s.way(), overlap+1)
+	if err != nil {
+		return nil, err
+	}
+	j.Touch()
+	return j, nil
+}
+
+// newMemory gives a free journal a buffer, from the pool if there is one. It
+// may allocate, so it is not called under mu.
+func (s *Stream) newMemory(j *journal.Journal) *memory {
+	rows := s.ring.buffers.get()
+	if len(rows) != s.info.Capacity*s.width {
+		rows = newRows(s.info.Capacity * s.width)
+	}
+	return &memory{rows: rows, j: j}
+}
+
+// newRows allocates a buffer whose pages are there.
+func newRows(n int) []byte {
+	b := make([]byte, n)
+	for i := 0; i < n; i += 4096 {
+		b[i] = 0
+	}
+	return b
+}
+
+// buffers are rows that no view shows any more. They have a lock of their own,
+// as the last snapshot of a view gives them back.
+type buffers struct {
+	mu   sync.Mutex
+	free [][]byte
+}
+
+func (b *buffers) get() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := len(b.free)
+	if n == 0 {
+		return nil
+	}
+	rows := b.free[n-1]
+	b.free = b.free[:n-1]
+	return rows
+}
+
+func (b *buffers) put(rows []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.free) < journal.Ring {
+		b.free = append(b.free, rows)
+	}
+}
+
+// roll begins the segment that starts with seq in a ready journal. Under mu.
+func (s *Stream) roll(seq uint64) (*memory, error) {
+	r := &s.ring
+	m := r.ready[0]
+	copy(r.ready, r.ready[1:])
+	r.ready = r.ready[:len(r.ready)-1]
+	s.gen++
+	if err := m.j.Start(s.header(s.gen, seq, 0)); err != nil {
+		return nil, err
+	}
+	s.begin(m, seq)
+	s.counts.rolls++
+	r.want = max(1, r.want)
+	s.kickMaker()
+	return m, nil
+}
+
+// begin makes m the active segment, with seq its first number. Under mu.
+func (s *Stream) begin(m *memory, seq uint64) {
+	m.first, m.born = seq, s.views.next()
+	s.live = append(s.live, m)
+	s.active = m
+	s.show(s.views.files())
+}
+
+func (s *Stream) header(gen, first, base uint64) journal.Header {
+	return journal.Header{Width: uint16(s.width), Generation: gen, First: first, Salt: rand.Uint64(), Base: base,
+		ID: s.id, Tag: s.tag, Mode: uint8(s.info.Durability)}
+}
+
+// show installs a view of these files and the live segments. Under mu.
+func (s *Stream) show(files []sealed, gone ...retired) {
+	mems := append(make([]*memory, 0, journal.Ring), s.live...)
+	s.views.install(&view{files: files, mems: mems, drops: s.drops.Ranges}, gone...)
+}

@@ -1,0 +1,317 @@
+package stream
+
+import (
+	"fmt"
+	"iter"
+	"runtime"
+	"sort"
+	"sync/atomic"
+
+	"example.com/ledger/schema"
+	"example.com/ledger/segment"
+)
+
+// A Snapshot is a frozen view of a stream: whole batches, from the first record
+// that retention left to the last one published when it was taken. Taking one
+// costs the same at any number of segments. It keeps what it shows from being
+// unmapped, unlinked and used again until it is closed: close it. It may be
+// used from any number of goroutines, and after the stream was closed.
+type Snapshot struct {
+	v      *view
+	s      *schema.Schema
+	first  uint64
+	end    uint64
+	stats  scanCounters
+	closed atomic.Bool
+}
+
+// scanCounters count what reading did, for Stats.
+type scanCounters struct {
+	read, skipped atomic.Int64
+}
+
+// ScanStats say what the iterators of a snapshot have read so far.
+type ScanStats struct {
+	SegmentsRead    int // whose values were looked at
+	SegmentsSkipped int // that a header ruled out
+}
+
+// leaked counts snapshots that were collected without having been closed.
+var leaked atomic.Int64
+
+// Snapshot takes a snapshot of what is published now.
+func (s *Stream) Snapshot() (*Snapshot, error) {
+	end := s.published.Load() // first: the view is at least as new
+	return newSnapshot(s.views.acquire(), s.schema, end), nil
+}
+
+func newSnapshot(v *view, sch *schema.Schema, end uint64) *Snapshot {
+	n := &Snapshot{v: v, s: sch, first: v.first(end), end: end}
+	runtime.SetFinalizer(n, (*Snapshot).collect)
+	return n
+}
+
+// collect reports a snapshot that nobody closed, and gives back what it holds.
+func (n *Snapshot) collect() {
+	if n.Close() == nil {
+		leaked.Add(1)
+	}
+}
+
+// Close gives back what the snapshot holds. Batches, segments and columns that
+// came from it must not be used any more. A second time it returns ErrClosed.
+func (n *Snapshot) Close() error {
+	if n.closed.Swap(true) {
+		return ErrClosed
+	}
+	runtime.SetFinalizer(n, nil)
+	n.v.release()
+	return nil
+}
+
+// First is the number of the first record that is there: 0, or above what
+// retention took. It is End if there is none.
+func (n *Snapshot) First() Seq { return Seq(n.first) }
+
+// End is the number behind the last record.
+func (n *Snapshot) End() Seq { return Seq(n.end) }
+
+// Schema returns the stream's schema.
+func (n *Snapshot) Schema() *schema.Schema { return n.s }
+
+// Stats says what reading this snapshot has done so far.
+func (n *Snapshot) Stats() ScanStats {
+	return ScanStats{SegmentsRead: int(n.stats.read.Load()), SegmentsSkipped: int(n.stats.skipped.Load())}
+}
+
+// Dropped returns the ranges that are gone, as drops.json has them, by number.
+func (n *Snapshot) Dropped() []DroppedError {
+	out := make([]DroppedError, len(n.v.drops))
+	for i, d := range n.v.drops {
+		out[i] = DroppedError{From: Seq(d.From), To: Seq(d.To), Reason: d.Reason}
+	}
+	return out
+}
+
+// missing is the error for a record that no segment has.
+func (n *Snapshot) missing(seq, upTo uint64) error {
+	for _, d := range n.v.drops {
+		if d.From <= seq && seq < d.To {
+			return &DroppedError{From: Seq(d.From), To: Seq(d.To), Reason: d.Reason}
+		}
+		if d.From > seq {
+			upTo = min(upTo, d.From)
+		}
+	}
+	return &CorruptError{Offset: -1, From: seq, To: upTo, Detail: "no segment has these records, and nothing says that they were dropped"}
+}
+
+// A Part is what one segment holds of a range of a snapshot.
+type Part struct {
+	n     *Snapshot
+	file  *segment.File // nil for a segment in memory
+	mem   *memory
+	First Seq // of its records in the range
+	End   Seq
+}
+
+// Len is the number of records.
+func (p Part) Len() int { return int(p.End - p.First) }
+
+// Header returns the header of a sealed segment; ok is false for one in memory.
+// Its bounds are those of the whole segment.
+func (p Part) Header() (h segment.Header, ok bool) {
+	if p.file == nil {
+		return h, false
+	}
+	return p.file.Header(), true
+}
+
+// Bounds returns the smallest and largest value of a field in the whole sealed
+// segment, as bits of its kind; ok is false where they are not known without
+// reading values. Times are in Header.
+func (p Part) Bounds(field int) (lo, hi int64, ok bool) {
+	if p.file == nil {
+		return 0, 0, false
+	}
+	return p.file.Bounds(field)
+}
+
+// Acquire returns the part's records, mapping the file if it is not mapped yet.
+// Release ends their use.
+func (p Part) Acquire() (segment.Segment, error) {
+	if p.n.closed.Load() {
+		return segment.Segment{}, ErrClosed
+	}
+	if p.file == nil {
+		lo := p.First - Seq(p.mem.first)
+		hi := p.End - Seq(p.mem.first)
+		w := Seq(p.n.s.Width())
+		return segment.FromRows(p.n.s, uint64(p.First), p.mem.rows[lo*w:hi*w]), nil
+	}
+	g, err := p.file.Acquire()
+	if err != nil {
+		return segment.Segment{}, err
+	}
+	base := Seq(p.file.Header().First)
+	return g.Slice(int(p.First-base), int(p.End-base)), nil
+}
+
+// Release ends the use of what Acquire returned without an error.
+func (p Part) Release() {
+	if p.file != nil {
+		p.file.Release()
+	}
+}
+
+// Skip counts the part as ruled out, for Stats.
+func (p Part) Skip() { p.n.stats.skipped.Add(1) }
+
+// Count counts the part as read, for Stats.
+func (p Part) Count() { p.n.stats.read.Add(1) }
+
+// Parts yields the segments that hold records of [from, to), in order, without
+// opening them. A range that is not there comes as a DroppedError, behind which
+// the loop may go on, or as a CorruptError.
+func (n *Snapshot) Parts(from, to Seq) iter.Seq2[Part, error] {
+	return func(yield func(Part, error) bool) {
+		if n.closed.Load() {
+			yield(Part{}, ErrClosed)
+			return
+		}
+		seq, end := uint64(from), min(uint64(to), n.end)
+		for seq < end {
+			p, at := n.find(seq)
+			if at > seq { // nothing holds seq
+				err := n.missing(seq, min(at, end))
+				if d, ok := err.(*DroppedError); ok {
+					at = uint64(d.To)
+				}
+				if !yield(Part{}, err) {
+					return
+				}
+				seq = at
+				continue
+			}
+			p.First, p.End = Seq(seq), min(p.End, Seq(end))
+			if !yield(p, nil) {
+				return
+			}
+			seq = uint64(p.End)
+		}
+	}
+}
+
+// find returns the part that holds seq, with at equal to seq, or the number
+// above seq where the next one begins.
+func (n *Snapshot) find(seq uint64) (p Part, at uint64) {
+	files := n.v.files
+	i := sort.Search(len(files), func(i int) bool { return files[i].Header().End() > seq })
+	if i < len(files) {
+		h := files[i].Header()
+		return Part{n: n, file: files[i].File, First: Seq(h.First), End: Seq(h.End())}, max(seq, h.First)
+	}
+	for k, m := range n.v.mems {
+		end := n.end
+		if k+1 < len(n.v.mems) {
+			end = min(end, n.v.mems[k+1].first)
+		}
+		if end > seq {
+			return Part{n: n, mem: m, First: Seq(m.first), End: Seq(end)}, max(seq, m.first)
+		}
+	}
+	return Part{}, n.end
+}
+
+// Get appends record seq in the form of docs/format.md to dst, of which only
+// what lies beyond its length is written. Errors: ErrNotFound above the end,
+// ErrDropped, ErrCorrupt.
+func (n *Snapshot) Get(dst []byte, seq Seq) ([]byte, error) {
+	if n.closed.Load() {
+		return dst, ErrClosed
+	}
+	if uint64(seq) >= n.end {
+		return dst, fmt.Errorf("%w: record %d: the next one is %d", ErrNotFound, seq, n.end)
+	}
+	p, at := n.find(uint64(seq))
+	if at > uint64(seq) {
+		return dst, n.missing(uint64(seq), at)
+	}
+	if p.file == nil {
+		w := n.s.Width()
+		i := int(uint64(seq)-p.mem.first) * w
+		return append(dst, p.mem.rows[i:i+w]...), nil
+	}
+	g, err := p.file.Acquire()
+	if err != nil {
+		return dst, err
+	}
+	dst, err = g.Record(dst, int(uint64(seq)-p.file.Header().First))
+	p.file.Release()
+	return dst, err
+}
+
+// SegmentInfo describes one segment.
+type SegmentInfo struct {
+	File             string // name in the stream's directory; "" for one in memory
+	First            Seq
+	Count            uint64
+	MinTime, MaxTime int64 // in the stream's unit; 0 for an empty one
+	SealedAt         int64 // Unix milliseconds; 0 for one in memory
+	Bytes            int64 // of the file, or of the rows in memory
+	Layout           segment.Layout
+	State            string // "sealed", "sealing" or "active"
+}
+
+// Segments describes the segments, oldest first. Times of those in memory are
+// found by reading them.
+func (n *Snapshot) Segments() ([]SegmentInfo, error) {
+	if n.closed.Load() {
+		return nil, ErrClosed
+	}
+	var out []SegmentInfo
+	for _, f := range n.v.files {
+		h := f.Header()
+		if h.First >= n.end {
+			break
+		}
+		out = append(out, SegmentInfo{File: segment.Name(h.First), First: Seq(h.First), Count: h.Count, MinTime: h.MinTime,
+			MaxTime: h.MaxTime, SealedAt: h.SealedAt, Bytes: f.Size(), Layout: f.Layout(), State: "sealed"})
+	}
+	for i, m := range n.v.mems {
+		end, state := n.end, "active"
+		if i+1 < len(n.v.mems) {
+			end, state = min(end, n.v.mems[i+1].first), "sealing"
+		}
+		if m.first > end {
+			continue
+		}
+		rows := m.rows[:(end-m.first)*uint64(n.s.Width())]
+		lo, hi := timeBounds(n.s, rows)
+		out = append(out, SegmentInfo{First: Seq(m.first), Count: end - m.first, MinTime: lo, MaxTime: hi,
+			Bytes: int64(len(rows)), Layout: segment.Rows, State: state})
+	}
+	return out, nil
+}
+
+// timeBounds returns the smallest and largest time of rows, 0 and 0 if there are none.
+func timeBounds(s *schema.Schema, rows []byte) (lo, hi int64) {
+	w := s.Width()
+	for i := 0; i+w <= len(rows); i += w {
+		t := schema.Time(rows[i:])
+		if i == 0 {
+			lo, hi = t, t
+		}
+		lo, hi = min(lo, t), max(hi, t)
+	}
+	return lo, hi
+}
+
+// files by name, for those that look again.
+func (v *view) byName() map[string]*segment.File {
+	m := make(map[string]*segment.File, len(v.files))
+	for _, f := range v.files {
+		m[segment.Name(f.Header().First)] = f.File
+	}
+	return m
+}
