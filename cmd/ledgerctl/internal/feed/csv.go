@@ -1,0 +1,132 @@
+package feed
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// csvSource reads CSV: the first line names the columns, in any order.
+type csvSource struct {
+	in      *lines
+	b       *binder
+	columns []int // of each cell; nil before the header
+	cells   []string
+}
+
+func (c *csvSource) Line() int   { return c.in.n }
+func (c *csvSource) Ready() bool { return c.in.ready() }
+
+func (c *csvSource) Next(rec []byte) error {
+	if c.columns == nil {
+		if err := c.header(); err != nil {
+			return err
+		}
+	}
+	line, err := c.in.next()
+	if err != nil {
+		return err
+	}
+	if err := c.record(rec, line); err != nil {
+		return c.in.bad(0, err)
+	}
+	return nil
+}
+
+func (c *csvSource) header() error {
+	line, err := c.in.next()
+	if err != nil {
+		return err // no line at all is no record
+	}
+	if err := c.names(line); err != nil {
+		return c.in.bad(0, fmt.Errorf("%w (the first line must name the columns)", err))
+	}
+	return nil
+}
+
+func (c *csvSource) names(line string) (err error) {
+	if c.cells, err = splitCSV(c.cells[:0], line); err != nil {
+		return err
+	}
+	var columns []int
+	c.b.seen = 0
+	for _, name := range c.cells {
+		column, err := c.b.column(name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case column == columnTime:
+			err = c.b.mark(c.b.timeBit(), name)
+		case column >= 0:
+			err = c.b.mark(1<<column, name)
+		}
+		if err != nil {
+			return err
+		}
+		columns = append(columns, column)
+	}
+	c.columns = columns
+	return c.b.end()
+}
+
+func (c *csvSource) record(rec []byte, line string) (err error) {
+	if c.cells, err = splitCSV(c.cells[:0], line); err != nil {
+		return err
+	}
+	if len(c.cells) != len(c.columns) {
+		return fmt.Errorf("%d cells, the header has %d", len(c.cells), len(c.columns))
+	}
+	c.b.begin(rec)
+	for i, text := range c.cells {
+		if err := c.b.set(rec, c.columns[i], text); err != nil {
+			return err
+		}
+	}
+	return c.b.end()
+}
+
+// splitCSV appends the cells of a line, without the white space around them. A
+// quoted cell ends on the line that it begins on: numbers have no line ends.
+func splitCSV(cells []string, line string) ([]string, error) {
+	for {
+		if text := strings.TrimLeft(line, " \t"); text != "" && text[0] == '"' {
+			cell, rest, err := cutQuoted(text)
+			if err != nil {
+				return cells, err
+			}
+			cells, line = append(cells, cell), strings.TrimLeft(rest, " \t")
+			if line == "" {
+				return cells, nil
+			}
+			if line[0] != ',' {
+				return cells, errors.New("text behind a closing quote")
+			}
+			line = line[1:]
+			continue
+		}
+		cell, rest, more := strings.Cut(line, ",")
+		if strings.IndexByte(cell, '"') >= 0 {
+			return cells, errors.New("a quote inside a cell without quotes")
+		}
+		cells, line = append(cells, strings.Trim(cell, " \t")), rest
+		if !more {
+			return cells, nil
+		}
+	}
+}
+
+// cutQuoted cuts text, which begins with a quote, behind the quote that closes it.
+func cutQuoted(text string) (cell, rest string, err error) {
+	for i := 1; i < len(text); i++ {
+		if text[i] != '"' {
+			continue
+		}
+		if i+1 < len(text) && text[i+1] == '"' {
+			i++
+			continue
+		}
+		return strings.ReplaceAll(text[1:i], `""`, `"`), text[i+1:], nil
+	}
+	return "", "", errors.New("a quote is not closed on its line")
+}
