@@ -39,7 +39,7 @@ func (f *osFile) Map(n int, writable bool) (Mapping, error) {
 }
 
 func (f *osFile) mapError(err error) error {
-	return wrap(&fs.PathError{Op: "mmap", Path: f.f.Name(), Err: err})
+	return Classed(&fs.PathError{Op: "mmap", Path: f.f.Name(), Err: err})
 }
 
 func (m *osMapping) Bytes() []byte { return m.m }
@@ -55,5 +55,5 @@ func (m *osMapping) Unmap() error {
 	m.tie.leave(m)
 	err := m.m.Unmap()
 	m.tie.release()
-	return wrap(err)
+	return Classed(err)
 }

@@ -85,9 +85,9 @@ func flushMaps(f *os.File) error {
 // elsewhere.
 func (f *osFile) Sync() error {
 	if err := flushMaps(f.f); err != nil {
-		return wrap(err)
+		return Classed(err)
 	}
-	return wrap(f.f.Sync())
+	return Classed(f.f.Sync())
 }
 
 // DataSync is Sync: only Linux is trusted to do with less.

@@ -40,7 +40,7 @@ func (osFS) Create(path string) (File, error) {
 	}
 	size, err := f.Size()
 	if err == nil && size > 0 {
-		err = wrap(f.f.Truncate(0))
+		err = Classed(f.f.Truncate(0))
 	}
 	if err != nil {
 		_ = f.Close()
@@ -52,7 +52,7 @@ func (osFS) Create(path string) (File, error) {
 func openRegular(path string, flag int) (*osFile, error) {
 	f, err := os.OpenFile(path, flag|openNoWait, 0o640)
 	if err != nil {
-		return nil, wrap(err)
+		return nil, Classed(err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -64,21 +64,21 @@ func openRegular(path string, flag int) (*osFile, error) {
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, wrap(err)
+		return nil, Classed(err)
 	}
 	return &osFile{f: f, raw: raw}, nil
 }
 
-func (osFS) Mkdir(path string) error { return wrap(os.Mkdir(path, 0o750)) }
+func (osFS) Mkdir(path string) error { return Classed(os.Mkdir(path, 0o750)) }
 
-func (osFS) Rename(oldpath, newpath string) error { return wrap(os.Rename(oldpath, newpath)) }
+func (osFS) Rename(oldpath, newpath string) error { return Classed(os.Rename(oldpath, newpath)) }
 
-func (osFS) Remove(path string) error { return wrap(os.Remove(path)) }
+func (osFS) Remove(path string) error { return Classed(os.Remove(path)) }
 
 func (osFS) Stat(path string) (Entry, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return Entry{}, wrap(err)
+		return Entry{}, Classed(err)
 	}
 	return entryOf(info), nil
 }
@@ -87,7 +87,7 @@ func (osFS) Stat(path string) (Entry, error) {
 func (osFS) ReadDir(path string) ([]Entry, error) {
 	names, err := os.ReadDir(path)
 	if err != nil {
-		return nil, wrap(err)
+		return nil, Classed(err)
 	}
 	entries := make([]Entry, 0, len(names))
 	for _, d := range names {
@@ -100,7 +100,7 @@ func (osFS) ReadDir(path string) ([]Entry, error) {
 			continue
 		}
 		if err != nil {
-			return nil, wrap(err)
+			return nil, Classed(err)
 		}
 		entries = append(entries, entryOf(info))
 	}
@@ -115,12 +115,12 @@ func entryOf(info fs.FileInfo) Entry {
 	return e
 }
 
-func (osFS) SyncDir(path string) error { return wrap(syncDir(path)) }
+func (osFS) SyncDir(path string) error { return Classed(syncDir(path)) }
 
 func (osFS) Lock(dir string) (io.Closer, error) {
 	c, err := lockDir(dir)
 	if err != nil {
-		return nil, wrap(err)
+		return nil, Classed(err)
 	}
 	return c, nil
 }
@@ -128,7 +128,7 @@ func (osFS) Lock(dir string) (io.Closer, error) {
 func (osFS) Free(path string) (int64, error) {
 	n, err := freeBytes(path)
 	if err != nil {
-		return 0, wrap(&fs.PathError{Op: "statfs", Path: path, Err: err})
+		return 0, Classed(&fs.PathError{Op: "statfs", Path: path, Err: err})
 	}
 	return n, nil
 }
@@ -142,8 +142,9 @@ type classedError struct {
 func (e *classedError) Error() string   { return fmt.Sprintf("%v: %v", e.class, e.err) }
 func (e *classedError) Unwrap() []error { return []error{e.class, e.err} }
 
-// wrap adds ErrNoSpace, or ErrFault, to the errors of the system that mean it.
-func wrap(err error) error {
+// Classed adds ErrNoSpace, or ErrFault, to an error of the system that means it:
+// errors.Is finds both. Other implementations of FS use it, too.
+func Classed(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -14,18 +14,18 @@ type osFile struct {
 
 func (f *osFile) ReadAt(p []byte, off int64) (int, error) {
 	n, err := f.f.ReadAt(p, off)
-	return n, wrap(err)
+	return n, Classed(err)
 }
 
 func (f *osFile) WriteAt(p []byte, off int64) (int, error) {
 	n, err := f.f.WriteAt(p, off)
-	return n, wrap(err)
+	return n, Classed(err)
 }
 
 func (f *osFile) Size() (int64, error) {
 	info, err := f.f.Stat()
 	if err != nil {
-		return 0, wrap(err)
+		return 0, Classed(err)
 	}
 	return info.Size(), nil
 }
@@ -36,5 +36,5 @@ func (f *osFile) Close() error {
 	if errors.Is(err, syscall.EINTR) {
 		return nil
 	}
-	return wrap(err)
+	return Classed(err)
 }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (f *osFile) Sync() error { return wrap(f.f.Sync()) }
+func (f *osFile) Sync() error { return Classed(f.f.Sync()) }
 
 // A dataSync is one fdatasync under way. They are kept in a pool, so that a
 // commit allocates nothing.
@@ -28,13 +28,15 @@ var dataSyncs = sync.Pool{New: func() any {
 // used again, until the call is back.
 func (f *osFile) DataSync() error {
 	s := dataSyncs.Get().(*dataSync)
-	err := f.raw.Control(s.run)
-	if err == nil {
+	var err error
+	if f.raw.Control(s.run) != nil { // run wasn't called
+		err = fs.ErrClosed
+	} else {
 		err = s.err
 	}
 	dataSyncs.Put(s)
 	if err != nil {
-		return wrap(&fs.PathError{Op: "fdatasync", Path: f.f.Name(), Err: err})
+		return Classed(&fs.PathError{Op: "fdatasync", Path: f.f.Name(), Err: err})
 	}
 	return nil
 }
