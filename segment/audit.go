@@ -71,7 +71,7 @@ func (a *audit) add(err error) {
 
 // columns audits a column file. An error is what ends it; others are added.
 func (a *audit) columns() error {
-	v, h := a.v, &a.f.h
+	v := a.v
 	foot, err := a.f.decodeFooter(v.data[v.geo.Footer:])
 	if err != nil {
 		return err
@@ -86,9 +86,6 @@ func (a *audit) columns() error {
 		end = v.geo.Column[c] + int64(len(v.values(c)))
 	}
 	a.add(a.zeros(end, v.geo.Footer))
-	if sorted := ascending(v.values(0), int(h.Count)); sorted != h.Sorted() {
-		a.add(corrupt(offFlags, "flags", "%#x, but ts sorted is %v", h.Flags, sorted))
-	}
 	return nil
 }
 
@@ -115,6 +112,9 @@ func (a *audit) column(c int, want ColumnInfo) error {
 	}
 	if got.max != want.Max {
 		return corrupt(entry+offMax, "max", "%s is %d, want %d", v.columnName(c), want.Max, got.max)
+	}
+	if c == 0 && ascending(v.values(0), int(v.geo.Count)) != a.f.h.Sorted() {
+		return corrupt(offFlags, "flags", "%#x, but ts sorted is %v", a.f.h.Flags, !a.f.h.Sorted())
 	}
 	a.f.checked.Or(checkedColumn(c))
 	return nil
@@ -143,7 +143,7 @@ func (a *audit) rows(g Segment) error {
 			last = t.At(i)
 		}
 	}
-	if sum != h.CRC && !(h.Legacy && (h.CRC == 0 || a.f.countedFromSize())) {
+	if sum != h.CRC && !(h.Legacy && h.CRC == 0) {
 		return corrupt(HeaderSize, "records", "crc %08x, want %08x", sum, h.CRC)
 	}
 	switch {

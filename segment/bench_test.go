@@ -3,55 +3,12 @@ package segment_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"path/filepath"
 	"testing"
 
 	"example.com/ledger/internal/disk"
 	"example.com/ledger/schema"
 	"example.com/ledger/segment"
 )
-
-// fillSchema is the compact fill of docs/format.md: 40 bytes.
-func fillSchema(t testing.TB) *schema.Schema {
-	t.Helper()
-	return mustSchema(t,
-		schema.Field{Name: "px", Kind: schema.I32, Scale: 2},
-		schema.Field{Name: "qty", Kind: schema.I32},
-		schema.Field{Name: "taker", Kind: schema.U32},
-		schema.Field{Name: "maker", Kind: schema.U32},
-		schema.Field{Name: "sym", Kind: schema.U16},
-		schema.Field{Name: "side", Kind: schema.U8},
-		schema.Field{Name: "flags", Kind: schema.U8},
-	)
-}
-
-func mustSchema(t testing.TB, fields ...schema.Field) *schema.Schema {
-	t.Helper()
-	s, err := schema.New(schema.Nanosecond, fields...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// randomRows makes n records from first on, their fields random bytes and their
-// times random or ascending.
-func randomRows(s *schema.Schema, r *rand.Rand, first uint64, n int, sorted bool) []byte {
-	rows := make([]byte, n*s.Width())
-	for i := range rows {
-		rows[i] = byte(r.Uint32())
-	}
-	for i := range n {
-		rec := rows[i*s.Width():]
-		schema.PutSeq(rec, first+uint64(i))
-		if sorted {
-			schema.PutTime(rec, int64(i)*1000+r.Int64N(1000))
-		}
-	}
-	s.ClearPadding(rows)
-	return rows
-}
 
 const benchRows = 65_536
 
@@ -73,7 +30,7 @@ func BenchmarkEncode(b *testing.B) {
 		{"fill", fillSchema(b)},
 		{"wide", mustSchema(b, wide...)},
 	} {
-		rows := randomRows(shape.s, rand.New(rand.NewPCG(1, 2)), 0, benchRows, true)
+		rows := randomRows(shape.s, newRand(1), 0, benchRows, true)
 		for _, layout := range []segment.Layout{segment.Columns, segment.Rows} {
 			b.Run(fmt.Sprintf("shape=%s/layout=%v/rows=%d", shape.name, layout, benchRows), func(b *testing.B) {
 				var w segment.Writer
@@ -95,7 +52,7 @@ func BenchmarkEncode(b *testing.B) {
 func benchFile(b *testing.B, layout segment.Layout, n int) (*segment.File, segment.Segment) {
 	b.Helper()
 	s := fillSchema(b)
-	f := writeFile(b, segment.Meta{Schema: s}, layout, randomRows(s, rand.New(rand.NewPCG(3, 4)), 0, n, true))
+	f := writeFile(b, segment.Meta{Schema: s}, layout, randomRows(s, newRand(3), 0, n, true))
 	g, err := f.Acquire()
 	if err != nil {
 		b.Fatal(err)
@@ -105,27 +62,6 @@ func benchFile(b *testing.B, layout segment.Layout, n int) (*segment.File, segme
 		b.Fatal(err)
 	}
 	return f, g
-}
-
-// writeFile encodes rows, writes them to a directory of the test's own, and
-// opens the file.
-func writeFile(t testing.TB, m segment.Meta, layout segment.Layout, rows []byte) *segment.File {
-	t.Helper()
-	var w segment.Writer
-	image, h, err := w.Encode(m, layout, rows, 1_700_000_000_000, segment.FlagDurable)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), segment.Name(h.First))
-	if err := w.Write(disk.OS(), path, image, false); err != nil {
-		t.Fatal(err)
-	}
-	f, err := segment.Open(disk.OS(), path, m.Schema, h.Tag)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Evict() })
-	return f
 }
 
 func BenchmarkColumn(b *testing.B) {
@@ -176,7 +112,7 @@ func benchRecord(b *testing.B, layout segment.Layout, files uint64) {
 		for i := range open {
 			open[i], _ = benchFile(b, layout, benchRows)
 		}
-		r := rand.New(rand.NewPCG(5, 6))
+		r := newRand(5)
 		rec := make([]byte, 0, 40)
 		b.ReportAllocs()
 		for b.Loop() {

@@ -26,7 +26,7 @@ import (
 //
 // A legacy file, of the original engine, is version 1 with bytes [44,48) and
 // [56,64) zero. There count may be 0 (its writer died; the records are counted
-// from the file's size), and then min_ts, max_ts and crc say nothing.
+// from the file's size): then min_ts and max_ts say nothing. crc may be 0: none.
 const (
 	offMagic     = 0
 	offVersion   = 4
