@@ -46,6 +46,7 @@ type buffer struct {
 	values  []uint64 // scratch: the window's values, as stored
 	widened []uint64 // scratch: the same with 64 bits each
 	packed  []uint64 // scratch: only the selected, as stored
+	packedW []uint64 // scratch: only the selected, with 64 bits each
 }
 
 // state tells which of a buffer's scratch is filled for this window.
@@ -55,6 +56,7 @@ const (
 	haveValues state = 1 << iota
 	haveWidened
 	havePacked
+	havePackedWide
 )
 
 // A vec is a run of values of one kind, close together, in native order.
@@ -100,6 +102,14 @@ func (b *block) open(g segment.Segment, cols []int) error {
 		}
 	}
 	return nil
+}
+
+// close lets go of the segment.
+func (b *block) close() {
+	b.g = segment.Segment{}
+	for i := range b.cols {
+		b.cols[i].base = nil
+	}
 }
 
 // load moves the window to records [lo, hi), at most size of them.
@@ -268,6 +278,23 @@ func (b *block) packed(id int, sel []uint32) vec {
 		pack(words[uint64](out), words[uint64](v), sel)
 	}
 	return out
+}
+
+// packedWide is packed with 64 bits a value.
+func (b *block) packedWide(id int, sel []uint32) []uint64 {
+	if sel == nil {
+		return b.wide(id)
+	}
+	c := b.col(id)
+	v := b.packed(id, sel)
+	if c.have&havePackedWide != 0 {
+		return c.packedW[:v.n]
+	}
+	w := b.widen(v, &c.packedW)
+	if v.kind.Size() < 8 {
+		c.have |= havePackedWide
+	}
+	return w
 }
 
 func pack[T kern.Word](dst, src []T, sel []uint32) {

@@ -77,7 +77,10 @@ func (f *Filter) Select(dst []uint32, g segment.Segment) ([]uint32, error) {
 	if b == nil {
 		b = newBlock(f.s)
 	}
-	defer f.b.Put(b)
+	defer func() {
+		b.close()
+		f.b.Put(b)
+	}()
 	err := disk.Guard(func() error {
 		if err := b.open(g, f.t.columns(nil)); err != nil {
 			return err

@@ -1,0 +1,301 @@
+package query
+
+import (
+	"math"
+	"math/bits"
+
+	"example.com/ledger/query/internal/kern"
+	"example.com/ledger/schema"
+)
+
+// plain runs the steps over records [lo, hi) of the open segment for which t
+// holds, without grouping.
+func (w *worker) plain(lo, hi int, t *tree, steps []step, slots []wide) error {
+	b := w.b
+	for i := lo; i < hi; i += b.size {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		b.load(i, min(i+b.size, hi))
+		count, mask := b.n, []uint64(nil)
+		if t != always {
+			mask = b.eval(t)
+			if count = kern.Count(mask, b.n); count == 0 {
+				continue
+			}
+			if count == b.n {
+				mask = nil
+			}
+		}
+		slots[0].addInt(int64(count))
+		for _, s := range steps {
+			w.step(s, mask, slots)
+		}
+	}
+	return nil
+}
+
+// step runs one step over the window; a nil mask takes all of it.
+func (w *worker) step(s step, mask []uint64, slots []wide) {
+	b := w.b
+	switch s.op {
+	case stepSum:
+		w.sum(s.a, mask, &slots[s.x])
+	case stepDotSum:
+		w.dotSum(s, mask, slots)
+	case stepMinMax:
+		lo, hi := extremes(b.values(s.a), mask)
+		if s.x >= 0 {
+			slots[s.x][0] = min(slots[s.x][0], lo)
+		}
+		if s.y >= 0 {
+			slots[s.y][0] = max(slots[s.y][0], hi)
+		}
+	case stepFirst:
+		i := b.lo
+		if mask != nil {
+			i += firstBit(mask)
+		}
+		if seq := b.g.First() + uint64(i); seq < slots[s.x][1] {
+			slots[s.x] = wide{b.at(s.a, i), seq}
+		}
+	case stepLast:
+		i := b.lo + b.n - 1
+		if mask != nil {
+			i = b.lo + lastBit(mask)
+		}
+		if seq := b.g.First() + uint64(i); seq >= slots[s.x][1] {
+			slots[s.x] = wide{b.at(s.a, i), seq}
+		}
+	}
+}
+
+func firstBit(m []uint64) int {
+	i := 0
+	for m[i] == 0 {
+		i++
+	}
+	return 64*i + bits.TrailingZeros64(m[i])
+}
+
+func lastBit(m []uint64) int {
+	i := len(m) - 1
+	for m[i] == 0 {
+		i--
+	}
+	return 64*i + 63 - bits.LeadingZeros64(m[i])
+}
+
+// extremes returns the order numbers of the smallest and the largest value. The
+// mask must not be empty.
+func extremes(v vec, mask []uint64) (lo, hi uint64) {
+	switch v.kind.Size() {
+	case 1:
+		return extremesOf(words[uint8](v), mask, v.kind)
+	case 2:
+		return extremesOf(words[uint16](v), mask, v.kind)
+	case 4:
+		return extremesOf(words[uint32](v), mask, v.kind)
+	}
+	return extremesOf(words[uint64](v), mask, v.kind)
+}
+
+func extremesOf[T kern.Word](v []T, mask []uint64, k schema.Kind) (lo, hi uint64) {
+	var l, h T
+	if mask == nil {
+		l, h = kern.MinMax(v, k.Signed())
+	} else {
+		l, h = kern.MinMaxMasked(v, mask, k.Signed())
+	}
+	// In the domain of the kind order numbers grow by one from value to value.
+	if d := domain(k); k.Signed() {
+		t := kern.Top[T]()
+		return d.lo + uint64(l^t), d.lo + uint64(h^t)
+	}
+	return uint64(l), uint64(h)
+}
+
+// largest returns the largest absolute value that a column can have in the
+// window: by its bounds if that is below enough, else by looking.
+func (w *worker) largest(id int, enough uint64) uint64 {
+	bound := w.bound(id)
+	isSigned := w.b.col(id).kind.Signed()
+	if m := magnitude(bound, isSigned); m <= enough {
+		return m
+	}
+	lo, hi := extremes(w.b.values(id), nil)
+	return magnitude(span{lo, hi}, isSigned)
+}
+
+// magnitude returns the largest absolute value in a span of order numbers.
+func magnitude(s span, isSigned bool) uint64 {
+	if !isSigned {
+		return s.hi
+	}
+	abs := func(x uint64) uint64 {
+		if x >= 1<<63 {
+			return x - 1<<63
+		}
+		return 1<<63 - x
+	}
+	return max(abs(s.lo), abs(s.hi))
+}
+
+// fits reports whether n products of values up to a and b add up to less than 2^63.
+func fits(a, b uint64, n int) bool {
+	hi, lo := bits.Mul64(a, b)
+	if hi != 0 {
+		return false
+	}
+	hi, lo = bits.Mul64(lo, uint64(n))
+	return hi == 0 && lo <= math.MaxInt64
+}
+
+// sum adds a column up.
+func (w *worker) sum(id int, mask []uint64, to *wide) {
+	v := w.b.values(id)
+	isSigned := v.kind.Signed()
+	switch v.kind.Size() {
+	case 1:
+		to.addInt(sumOf(words[uint8](v), mask, isSigned))
+	case 2:
+		to.addInt(sumOf(words[uint16](v), mask, isSigned))
+	case 4:
+		to.addInt(sumOf(words[uint32](v), mask, isSigned))
+	default:
+		if fits(w.largest(id, math.MaxInt64/uint64(v.n)), 1, v.n) {
+			to.addInt(sumOf(words[uint64](v), mask, isSigned))
+			return
+		}
+		each(mask, v.n, func(i int) { to.add(wideBits(words[uint64](v)[i], isSigned)) })
+	}
+}
+
+func sumOf[T kern.Word](v []T, mask []uint64, isSigned bool) int64 {
+	if mask == nil {
+		return kern.Sum(v, isSigned)
+	}
+	return kern.SumMasked(v, mask, isSigned)
+}
+
+// each calls f for each position in the mask, or for all n.
+func each(mask []uint64, n int, f func(i int)) {
+	if mask == nil {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
+	for j, m := range mask {
+		for ; m != 0; m &= m - 1 {
+			f(64*j + bits.TrailingZeros64(m))
+		}
+	}
+}
+
+// dotSum adds up products, and the second factors.
+func (w *worker) dotSum(s step, mask []uint64, slots []wide) {
+	b := w.b
+	va, vb := b.values(s.a), b.values(s.b)
+	n := va.n
+	ma := w.largest(s.a, math.MaxInt32)
+	mb := w.largest(s.b, math.MaxInt32)
+	if !fits(ma, mb, n) { // their bounds are too wide: look
+		ma, mb = w.largest(s.a, 0), w.largest(s.b, 0)
+	}
+	if !fits(ma, max(mb, 1), n) || !fits(mb, 1, n) {
+		w.dotWide(s, mask, slots)
+		return
+	}
+	var dot, sum int64
+	narrow := ma <= math.MaxInt32 && mb <= math.MaxInt32
+	switch {
+	case narrow && va.kind.Size() == 4 && vb.kind.Size() == 4:
+		dot, sum = dotSumOf(words[uint32](va), words[uint32](vb), mask)
+	case narrow:
+		dot, sum = dotSumOf(b.wide(s.a), b.wide(s.b), mask)
+	default:
+		dot, sum = dotLong(b.wide(s.a), b.wide(s.b), mask)
+	}
+	slots[s.x].addInt(dot)
+	if s.y >= 0 {
+		slots[s.y].addInt(sum)
+	}
+}
+
+func dotSumOf[T uint32 | uint64](a, b []T, mask []uint64) (dot, sum int64) {
+	if mask == nil {
+		return kern.DotSum(a, b)
+	}
+	return kern.DotSumMasked(a, b, mask)
+}
+
+// dotLong multiplies 64-bit values, whose sums are known to fit.
+func dotLong(a, b []uint64, mask []uint64) (dot, sum int64) {
+	b = b[:len(a)]
+	if mask == nil {
+		for i, x := range a {
+			q := int64(b[i])
+			sum += q
+			dot += int64(x) * q
+		}
+		return dot, sum
+	}
+	for i, x := range a {
+		q := int64(b[i]) & -int64(mask[i/64]>>(i%64)&1)
+		sum += q
+		dot += int64(x) * q
+	}
+	return dot, sum
+}
+
+// dotWide multiplies to 128 bits and adds up in as many, or in 192 if it must.
+func (w *worker) dotWide(s step, mask []uint64, slots []wide) {
+	b := w.b
+	x, y := b.wide(s.a), b.wide(s.b)
+	sx, sy := b.col(s.a).kind.Signed(), b.col(s.b).kind.Signed()
+	ma, mb := w.largest(s.a, math.MaxInt64), w.largest(s.b, math.MaxInt64)
+	if dot := &slots[s.x]; ma <= math.MaxInt64 && mb <= math.MaxInt64 && fits128(ma, mb, b.n) {
+		lo, hi := dot128(x, y, mask)
+		dot.add(wide{lo, hi, uint64(int64(hi) >> 63)})
+	} else {
+		each(mask, b.n, func(i int) { dot.addMul(x[i], y[i], sx, sy) })
+	}
+	if s.y >= 0 {
+		w.sum(s.b, mask, &slots[s.y])
+	}
+}
+
+// fits128 reports whether n products of values up to a and b add up to less than 2^127.
+func fits128(a, b uint64, n int) bool {
+	hi, _ := bits.Mul64(a, b)
+	over, lo := bits.Mul64(hi+1, uint64(n))
+	return over == 0 && lo <= math.MaxInt64
+}
+
+// mulSigned returns the 128 bits of a product.
+func mulSigned(x, y uint64) (hi, lo uint64) {
+	hi, lo = bits.Mul64(x, y)
+	hi -= uint64(int64(x)>>63)&y + uint64(int64(y)>>63)&x
+	return hi, lo
+}
+
+// dot128 adds up signed products in 128 bits.
+func dot128(x, y []uint64, mask []uint64) (lo, hi uint64) {
+	y = y[:len(x)]
+	var c uint64
+	if mask == nil {
+		for i, a := range x {
+			h, l := mulSigned(a, y[i])
+			lo, c = bits.Add64(lo, l, 0)
+			hi, _ = bits.Add64(hi, h, c)
+		}
+		return lo, hi
+	}
+	for i, a := range x {
+		h, l := mulSigned(a, y[i]&-(mask[i/64]>>(i%64)&1))
+		lo, c = bits.Add64(lo, l, 0)
+		hi, _ = bits.Add64(hi, h, c)
+	}
+	return lo, hi
+}

@@ -1,0 +1,491 @@
+package query
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"example.com/ledger/query/internal/kern"
+	"example.com/ledger/schema"
+)
+
+// The usual groups by small keys (an instrument, a side, an account among a few
+// thousand) go through a table with a cell for every key of 16 bits: one pass
+// over key, price and quantity does all that a candle needs. What the cells hold
+// is flushed into the groups at the end of a run, and before a sum could overflow.
+
+// A cell holds the sums of a key.
+type cell struct {
+	n, q int64
+	lo   uint64 // of the sum of products, 128 bits
+	hi   uint64
+}
+
+// A candle is a cell with the prices that the run began and ended with, and the extremes.
+type candle struct {
+	cell
+	open, high, low, close int64
+}
+
+const tableSize = 1 << 16
+
+// A tallyPlan says whether a query is of that kind, and which prims it fills: -1 is none.
+type tallyPlan struct {
+	ok      bool
+	candles bool
+	p, q    int // columns; p is that of candles, too; -1 is none, q in its place
+	dot     int
+	sum     int
+	first   int
+	last    int
+	min     int
+	max     int
+}
+
+const noColumn = -3
+
+// planTally looks whether the prims are those of one price and one quantity.
+func (p *plan) planTally() {
+	t := tallyPlan{ok: true, p: noColumn, q: noColumn, dot: -1, sum: -1, first: -1, last: -1, min: -1, max: -1}
+	same := func(col *int, id int) {
+		if *col == noColumn {
+			*col = id
+		}
+		t.ok = t.ok && *col == id
+	}
+	for i, x := range p.prims {
+		switch x.op {
+		case primSum:
+			same(&t.q, x.a)
+			t.sum = i
+		case primDot:
+			same(&t.p, x.a)
+			same(&t.q, x.b)
+			t.dot = i
+		case primFirst, primLast, primMin, primMax:
+			same(&t.p, x.a)
+			t.candles = true
+			*map[primOp]*int{primFirst: &t.first, primLast: &t.last, primMin: &t.min, primMax: &t.max}[x.op] = i
+		}
+	}
+	p.tally = t
+}
+
+// tallies are a worker's tables, and what is in them.
+type tallies struct {
+	cells   *[tableSize]cell
+	candles *[tableSize]candle
+	gids    []uint16 // scratch: keys as places in the table
+	lo, hi  uint16   // the places that may be taken
+	filled  bool
+	seq     uint64 // of the first record's block
+	room    uint64 // how much more the sums of products of 64 bits can take
+	roomQ   uint64 // how much more the sums of quantities can take
+	left    int    // how many more records the sums of products of 128 bits can take
+	narrow  bool   // products are of 64 bits, in lo alone
+	how     mapping
+	bucket  int64
+}
+
+// reset makes the table that a query needs; it is empty.
+func (t *tallies) reset(p *plan) {
+	if len(p.keys) == 0 || !p.tally.ok {
+		return
+	}
+	if p.tally.candles && t.candles == nil {
+		t.candles = new([tableSize]candle)
+	}
+	if !p.tally.candles && t.cells == nil {
+		t.cells = new([tableSize]cell)
+	}
+}
+
+// A mapping turns keys into places of the table, and back.
+type mapping struct {
+	direct bool // the only key's bits are the place
+	n      int  // keys
+	lo     [4]uint64
+	size   [4]uint32 // how many values
+}
+
+// mapping finds the part's: false if the keys take more than the table has.
+func (w *worker) mapping() (m mapping, ok bool) {
+	keys := w.p.keys
+	if len(keys) == 1 && keys[0].kind.Size() <= 2 {
+		return mapping{direct: true}, true
+	}
+	if len(keys) > len(m.lo) {
+		return m, false
+	}
+	total := uint64(1)
+	for i, k := range keys {
+		z, known := w.known(k.id)
+		if !known {
+			z = domain(k.kind)
+		}
+		if z.hi-z.lo >= tableSize {
+			return m, false
+		}
+		m.lo[i], m.size[i] = z.lo, uint32(z.hi-z.lo+1)
+		if total *= uint64(m.size[i]); total > tableSize {
+			return m, false
+		}
+	}
+	m.n = len(keys)
+	return m, true
+}
+
+// grouped adds the records of [lo, hi), all in interval n if there are intervals.
+func (w *worker) grouped(lo, hi int, t *tree, n int64) error {
+	p := &w.p.tally
+	how, ok := w.mapping()
+	if !p.ok || !ok || hi-lo < shortRun {
+		return w.generic(lo, hi, t, false, n)
+	}
+	if w.tab.filled && (w.tab.how != how || w.tab.bucket != n) {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	w.tab.how, w.tab.bucket = how, n
+	for i := lo; i < hi; i += w.b.size {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		sel, count := w.pick(i, min(i+w.b.size, hi), t)
+		if count == 0 {
+			continue
+		}
+		done, err := w.tally(sel, count)
+		if err == nil && !done {
+			if err = w.flush(); err == nil { // so that what is first and last stays so
+				err = w.block(sel, count, false, n)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if p.candles || w.p.every > 0 || !how.direct {
+		return w.flush()
+	}
+	return nil // sums may go on over the next part
+}
+
+// tally adds the selected records of the window to the table, unless it is not
+// worth it, or sums could overflow.
+func (w *worker) tally(sel []uint32, count int) (done bool, err error) {
+	p, tab, b := &w.p.tally, &w.tab, w.b
+	keys := w.places(sel)
+	lo, hi := kern.MinMax(keys, false)
+	if int(hi-lo) > 4*count {
+		return false, nil
+	}
+	pc, qc := p.p, p.q
+	if pc == noColumn {
+		pc = qc
+	}
+	if qc == noColumn {
+		qc = pc
+	}
+	if pc == noColumn { // only counts
+		if err := w.begin(lo, hi, claim{n: count, narrow: true}); err != nil {
+			return false, err
+		}
+		for _, k := range keys {
+			tab.cells[k].n++
+		}
+		return true, nil
+	}
+	mp, mq := w.largest(pc, math.MaxInt64), w.largest(qc, math.MaxInt64)
+	if mp > math.MaxInt64 && !b.col(pc).kind.Signed() || mq > math.MaxInt64 && !b.col(qc).kind.Signed() {
+		return false, nil
+	}
+	if !fits(mp, mq, count) {
+		mp, mq = w.largest(pc, 0), w.largest(qc, 0)
+	}
+	if !fits128(mp, mq, recordsMax) || !fits(mq, 1, count) {
+		return false, nil
+	}
+	small := fits(mp, mq, count)
+	c := claim{n: count, q: mq * uint64(count), narrow: small}
+	if small {
+		c.pq = mp * mq * uint64(count)
+	}
+	if err := w.begin(lo, hi, c); err != nil {
+		return false, err
+	}
+	vp, vq := b.packed(pc, sel), b.packed(qc, sel)
+	if small && vp.kind == schema.I32 && vq.kind == schema.I32 {
+		x, y := signed32(vp), signed32(vq)
+		if p.candles {
+			tallyCandles(tab.candles, keys, x, y)
+		} else {
+			tallyCells(tab.cells, keys, x, y)
+		}
+		return true, nil
+	}
+	x, y := signed64(b.packedWide(pc, sel)), signed64(b.packedWide(qc, sel))
+	switch {
+	case small && p.candles:
+		tallyCandles(tab.candles, keys, x, y)
+	case small:
+		tallyCells(tab.cells, keys, x, y)
+	case p.candles:
+		tallyCandlesWide(tab.candles, keys, x, y)
+	default:
+		tallyCellsWide(tab.cells, keys, x, y)
+	}
+	return true, nil
+}
+
+// recordsMax is the number of records between flushes.
+const recordsMax = 1 << 30
+
+// A claim is the most that a block can add to a cell.
+type claim struct {
+	n      int
+	q, pq  uint64
+	narrow bool // pq is in 64 bits
+}
+
+// begin gets the table ready for a block that takes places lo to hi.
+func (w *worker) begin(lo, hi uint16, c claim) error {
+	tab := &w.tab
+	if tab.filled && (tab.narrow != c.narrow || c.pq > tab.room || c.q > tab.roomQ || c.n > tab.left) {
+		if err := w.flush(); err != nil {
+			return err
+		}
+	}
+	if !tab.filled {
+		tab.filled, tab.narrow = true, c.narrow
+		tab.room, tab.roomQ, tab.left = math.MaxInt64, math.MaxInt64, recordsMax
+		tab.lo, tab.hi = lo, hi
+		tab.seq = w.b.g.First() + uint64(w.b.lo)
+	}
+	tab.room -= c.pq
+	tab.roomQ -= c.q
+	tab.left -= c.n
+	tab.lo, tab.hi = min(tab.lo, lo), max(tab.hi, hi)
+	return nil
+}
+
+func signed32(v vec) []int32 { return unsafe.Slice((*int32)(v.p), v.n) }
+func signed64(v []uint64) []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(v))), len(v))
+}
+
+// places returns the place in the table of each selected record.
+func (w *worker) places(sel []uint32) []uint16 {
+	b, how := w.b, &w.tab.how
+	if how.direct {
+		v := b.packed(w.p.keys[0].id, sel)
+		if v.kind.Size() == 2 {
+			return words[uint16](v)
+		}
+		out := w.tab.scratch(v.n, b.size)
+		for i, x := range words[uint8](v) {
+			out[i] = uint16(x)
+		}
+		return out
+	}
+	var out []uint16
+	for i, k := range w.p.keys {
+		v := b.packed(k.id, sel)
+		if i == 0 {
+			out = w.tab.scratch(v.n, b.size)
+			clear(out)
+		}
+		isSigned := k.kind.Signed()
+		base := order(how.lo[i], isSigned) // the bits of the least value
+		size := uint16(how.size[i])        // 0 if all of the table: then there's only one key
+		switch k.kind.Size() {
+		case 1:
+			addPlaces(out, words[uint8](v), uint8(base), size)
+		case 2:
+			addPlaces(out, words[uint16](v), uint16(base), size)
+		case 4:
+			addPlaces(out, words[uint32](v), uint32(base), size)
+		default:
+			addPlaces(out, words[uint64](v), base, size)
+		}
+	}
+	return out
+}
+
+func addPlaces[T kern.Word](out []uint16, v []T, base T, size uint16) {
+	v = v[:len(out)]
+	for i := range out {
+		out[i] = out[i]*size + uint16(v[i]-base)
+	}
+}
+
+func (t *tallies) scratch(n, most int) []uint16 {
+	if cap(t.gids) < n {
+		t.gids = make([]uint16, max(n, most))
+	}
+	return t.gids[:n]
+}
+
+func tallyCells[T int32 | int64](tab *[tableSize]cell, keys []uint16, p, q []T) {
+	p, q = p[:len(keys)], q[:len(keys)]
+	for i, k := range keys {
+		c := &tab[k]
+		y := int64(q[i])
+		c.n++
+		c.q += y
+		c.lo += uint64(int64(p[i]) * y)
+	}
+}
+
+func tallyCandles[T int32 | int64](tab *[tableSize]candle, keys []uint16, p, q []T) {
+	p, q = p[:len(keys)], q[:len(keys)]
+	for i, k := range keys {
+		c := &tab[k]
+		x, y := int64(p[i]), int64(q[i])
+		if c.n == 0 {
+			c.open, c.high, c.low = x, x, x
+		}
+		c.high = max(c.high, x)
+		c.low = min(c.low, x)
+		c.close = x
+		c.n++
+		c.q += y
+		c.lo += uint64(x * y)
+	}
+}
+
+func tallyCellsWide(tab *[tableSize]cell, keys []uint16, p, q []int64) {
+	p, q = p[:len(keys)], q[:len(keys)]
+	for i, k := range keys {
+		c := &tab[k]
+		c.n++
+		c.q += q[i]
+		c.addProduct(p[i], q[i])
+	}
+}
+
+func tallyCandlesWide(tab *[tableSize]candle, keys []uint16, p, q []int64) {
+	p, q = p[:len(keys)], q[:len(keys)]
+	for i, k := range keys {
+		c := &tab[k]
+		x := p[i]
+		if c.n == 0 {
+			c.open, c.high, c.low = x, x, x
+		}
+		c.high = max(c.high, x)
+		c.low = min(c.low, x)
+		c.close = x
+		c.n++
+		c.q += q[i]
+		c.addProduct(x, q[i])
+	}
+}
+
+func (c *cell) addProduct(x, y int64) {
+	hi, lo := mulSigned(uint64(x), uint64(y))
+	var carry uint64
+	c.lo, carry = bits.Add64(c.lo, lo, 0)
+	c.hi, _ = bits.Add64(c.hi, hi, carry)
+}
+
+// flush moves what the table holds to the groups.
+func (w *worker) flush() error {
+	tab, p := &w.tab, &w.p.tally
+	if !tab.filled {
+		return nil
+	}
+	tab.filled = false
+	for i := int(tab.lo); i <= int(tab.hi); i++ {
+		var c *cell
+		if p.candles {
+			c = &tab.candles[i].cell
+		} else {
+			c = &tab.cells[i]
+		}
+		if c.n == 0 {
+			continue
+		}
+		g, err := w.groups.find(w.placeKey(uint16(i)))
+		if err != nil {
+			tab.lo = uint16(i)
+			w.clear()
+			return err
+		}
+		slots := w.groups.at(g)
+		slots[0].addInt(c.n)
+		if p.sum >= 0 {
+			slots[p.sum].addInt(c.q)
+		}
+		if p.dot >= 0 {
+			if tab.narrow {
+				c.hi = uint64(int64(c.lo) >> 63)
+			}
+			slots[p.dot].add(wide{c.lo, c.hi, uint64(int64(c.hi) >> 63)})
+		}
+		if p.candles {
+			w.flushCandle(&tab.candles[i], slots)
+			tab.candles[i] = candle{}
+		} else {
+			*c = cell{}
+		}
+	}
+	return nil
+}
+
+func (w *worker) flushCandle(c *candle, slots []wide) {
+	p := &w.p.tally
+	isSigned := w.b.col(p.p).kind.Signed()
+	if p.min >= 0 {
+		s := &slots[p.min]
+		s[0] = min(s[0], order(uint64(c.low), isSigned))
+	}
+	if p.max >= 0 {
+		s := &slots[p.max]
+		s[0] = max(s[0], order(uint64(c.high), isSigned))
+	}
+	if p.first >= 0 && w.tab.seq < slots[p.first][1] {
+		slots[p.first] = wide{uint64(c.open), w.tab.seq}
+	}
+	if p.last >= 0 && w.tab.seq >= slots[p.last][1] {
+		slots[p.last] = wide{uint64(c.close), w.tab.seq}
+	}
+}
+
+// clear empties the table: an error has ended the query.
+func (w *worker) clear() {
+	tab := &w.tab
+	tab.filled = false
+	if w.p.tally.candles {
+		clear(tab.candles[tab.lo : int(tab.hi)+1])
+	} else {
+		clear(tab.cells[tab.lo : int(tab.hi)+1])
+	}
+}
+
+// placeKey returns the key of a place in the table.
+func (w *worker) placeKey(place uint16) []uint64 {
+	key := w.key
+	if w.p.every > 0 {
+		key[0] = uint64(w.tab.bucket)
+		key = key[1:]
+	}
+	how := &w.tab.how
+	if how.direct {
+		switch w.p.keys[0].kind {
+		case schema.I8:
+			key[0] = uint64(int8(place))
+		case schema.I16:
+			key[0] = uint64(int16(place))
+		default:
+			key[0] = uint64(place)
+		}
+		return w.key
+	}
+	rest := uint32(place)
+	for i := how.n - 1; i >= 0; i-- {
+		key[i] = order(how.lo[i]+uint64(rest%how.size[i]), w.p.keys[i].kind.Signed())
+		rest /= how.size[i]
+	}
+	return w.key
+}
