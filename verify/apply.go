@@ -1,0 +1,228 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"example.com/ledger/internal/disk"
+	"example.com/ledger/internal/meta"
+)
+
+// pending marks sealed files that a repair has written and not yet named. No
+// writer removes them, and the next repair takes them into account.
+const pending = ".repair"
+
+// apply carries the plan out. The order makes a crash at any point harmless:
+//
+//  1. stream.json, which says what everything else is.
+//  2. All new sealed files, on disk under pending names.
+//  3. Copies of what they replace, in quarantine; then their names, oldest first.
+//     At every instant a record is in its old file or in its new one.
+//  4. What is set aside moves to quarantine. A damaged file moves before
+//     drops.json names its range: a writer unlinks files whose range is there.
+//  5. drops.json, on which nothing depends that was done before: until it is
+//     there, the lost numbers are missing, and no writer goes on above them.
+//
+// Each step is on disk before the next one begins. ctx is asked between them.
+func (p *plan) apply(ctx context.Context) error {
+	steps := []func() error{p.writeMetadata, p.writeImages, p.nameImages, p.writeHeaders, p.setAside, p.writeDrops}
+	for _, step := range steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *plan) path(name string) string { return filepath.Join(p.dir, name) }
+
+func (p *plan) writeMetadata() error {
+	for _, x := range p.metadata {
+		if err := p.copyAside(x.File); err != nil {
+			return err
+		}
+		if err := p.replace(x.File, ".tmp", x.data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *plan) writeImages() error {
+	for _, x := range p.images {
+		if x.encode == nil {
+			continue
+		}
+		b, err := x.encode()
+		if err != nil {
+			return fmt.Errorf("%s: %w", x.File, err)
+		}
+		if err := p.copyAside(x.File + pending); err != nil {
+			return err
+		}
+		if err := p.create(p.path(x.File+pending), b); err != nil {
+			return err
+		}
+	}
+	if len(p.images) == 0 {
+		return nil
+	}
+	return p.fsys.SyncDir(p.dir)
+}
+
+func (p *plan) nameImages() error {
+	for _, x := range p.images {
+		if err := p.copyAside(x.File); err != nil {
+			return err
+		}
+	}
+	for _, x := range p.images {
+		if err := p.fsys.Rename(p.path(x.File+pending), p.path(x.File)); err != nil {
+			return err
+		}
+		if err := p.fsys.SyncDir(p.dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *plan) writeHeaders() error {
+	for _, x := range p.headers {
+		f, err := p.fsys.OpenRW(p.path(x.File))
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteAt(x.data, x.at)
+		if err == nil {
+			err = f.Sync()
+		}
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *plan) setAside() error {
+	for _, x := range p.away {
+		q, to, err := p.quarantine(x.File)
+		if err != nil {
+			return err
+		}
+		if err := p.fsys.Rename(p.path(x.File), filepath.Join(q, to)); err != nil {
+			return err
+		}
+	}
+	if len(p.away) == 0 {
+		return nil
+	}
+	// The new name first: with only the old name's end on disk the file would
+	// be in neither folder.
+	if err := p.fsys.SyncDir(p.path(meta.Quarantine)); err != nil {
+		return err
+	}
+	return p.fsys.SyncDir(p.dir)
+}
+
+func (p *plan) writeDrops() error {
+	if p.drops == nil {
+		return nil
+	}
+	if p.drops.Detail != "" { // the old one can't be read
+		if err := p.copyAside(p.drops.File); err != nil {
+			return err
+		}
+	}
+	return p.replace(p.drops.File, ".tmp", p.drops.data)
+}
+
+// replace gives a file its content in one step, on disk when it returns.
+func (p *plan) replace(name, suffix string, b []byte) error {
+	if err := p.create(p.path(name+suffix), b); err != nil {
+		return err
+	}
+	if err := p.fsys.Rename(p.path(name+suffix), p.path(name)); err != nil {
+		return err
+	}
+	return p.fsys.SyncDir(p.dir)
+}
+
+// create writes a file and syncs it, but not its name.
+func (p *plan) create(path string, b []byte) error {
+	f, err := p.fsys.Create(path)
+	if err != nil {
+		return err
+	}
+	if len(b) > 0 {
+		_, err = f.WriteAt(b, 0)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// quarantine returns the folder of what is set aside, made and on disk, and a
+// name in it that is not taken.
+func (p *plan) quarantine(name string) (dir, free string, err error) {
+	dir = p.path(meta.Quarantine)
+	if _, err = p.fsys.Stat(dir); notExist(err) {
+		if err = p.fsys.Mkdir(dir); err == nil {
+			err = p.fsys.SyncDir(p.dir)
+		}
+	}
+	free = name
+	for i := 1; err == nil; i++ {
+		if _, serr := p.fsys.Stat(filepath.Join(dir, free)); notExist(serr) {
+			return dir, free, nil
+		} else if serr != nil {
+			err = serr
+		}
+		free = fmt.Sprintf("%s.%d", name, i)
+	}
+	return "", "", err
+}
+
+// copyAside puts a copy of a file, if there is one, into quarantine, on disk.
+func (p *plan) copyAside(name string) error {
+	b, err := readBytes(p.fsys, p.path(name))
+	if notExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	q, to, err := p.quarantine(name)
+	if err != nil {
+		return err
+	}
+	if err := p.create(filepath.Join(q, to), b); err != nil {
+		return err
+	}
+	return p.fsys.SyncDir(q)
+}
+
+// readBytes reads a file whole.
+func readBytes(fsys disk.FS, path string) ([]byte, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err != nil {
+		return nil, err
+	}
+	return (&source{ctx: context.Background(), r: f, size: size}).all(1 << 40)
+}

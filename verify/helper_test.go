@@ -1,0 +1,226 @@
+package verify_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/ledger/retention"
+	"example.com/ledger/schema"
+	"example.com/ledger/segment"
+	"example.com/ledger/stream"
+	"example.com/ledger/verify"
+)
+
+// fields is a schema with padding and every width: 45 bytes of values, 48 wide.
+func fields(t testing.TB) *schema.Schema {
+	t.Helper()
+	s, err := schema.New(schema.Microsecond,
+		schema.Field{Name: "px", Kind: schema.I32, Scale: 2}, schema.Field{Name: "id", Kind: schema.U64},
+		schema.Field{Name: "sym", Kind: schema.U16}, schema.Field{Name: "side", Kind: schema.U8}, schema.Field{Name: "d", Kind: schema.I8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// records makes n records whose values tell their number; ts goes back at times.
+func records(s *schema.Schema, first, n int) []byte {
+	w := s.Width()
+	b := make([]byte, n*w)
+	for i := range n {
+		r, v := b[i*w:], first+i
+		schema.PutSeq(r, uint64(v))
+		schema.PutTime(r, 1_700_000_000_000_000+int64(v*1000-v%3*1500))
+		binary.LittleEndian.PutUint32(r[16:], uint32(-v*7))
+		binary.LittleEndian.PutUint64(r[24:], uint64(v)<<60|uint64(v))
+		binary.LittleEndian.PutUint16(r[32:], uint16(v*257))
+		r[34], r[35] = byte(v), byte(-v)
+	}
+	return b
+}
+
+// A kind of stream that tests are run on.
+type kind struct {
+	durability stream.Durability
+	layout     segment.Layout
+	records    int  // appended, in batches of 1 to 5
+	closed     bool // or the process died
+	retained   int  // records that retention took
+}
+
+func (k kind) String() string {
+	end := "killed"
+	if k.closed {
+		end = "closed"
+	}
+	return fmt.Sprintf("%v,%v,%d,%s,retained=%d", k.durability, k.layout, k.records, end, k.retained)
+}
+
+const capacity = 8
+
+func kinds() []kind {
+	return []kind{
+		{stream.Commit, segment.Columns, 27, true, 0},
+		{stream.Commit, segment.Columns, 27, false, 0},
+		{stream.Commit, segment.Rows, 24, true, 8},
+		{stream.Commit, segment.Columns, 0, true, 0},
+		{stream.Sealed, segment.Columns, 30, true, 16},
+		{stream.Sealed, segment.Rows, 21, false, 0},
+		{stream.Os, segment.Columns, 29, true, 8},
+		{stream.Os, segment.Columns, 13, false, 0},
+		{stream.Os, segment.Rows, 3, true, 0},
+	}
+}
+
+// make makes a stream of the kind and returns its directory and its records.
+func (k kind) make(t testing.TB) (dir string, rows []byte) {
+	t.Helper()
+	s := fields(t)
+	dir = filepath.Join(t.TempDir(), "s")
+	st := must(stream.Create(dir, stream.Options{Schema: s, Capacity: capacity, Durability: k.durability, Layout: k.layout,
+		Now: func() time.Time { return time.UnixMilli(1_700_000_000_000) }}))
+	for at, n := 0, 1; at < k.records; at, n = at+n, n%5+1 {
+		n = min(n, k.records-at)
+		rows = append(rows, records(s, at, n)...)
+		if _, _, err := st.Append(records(s, at, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if k.retained > 0 {
+		settle(t, st, k.records/capacity*capacity)
+		must(st.Retain(retention.Policy{BeforeSeq: uint64(k.retained)}, false))
+	}
+	if k.closed {
+		check(st.Close())
+		return dir, rows
+	}
+	settle(t, st, k.records/capacity*capacity)
+	died := filepath.Join(t.TempDir(), "died")
+	copyDir(died, dir)
+	check(st.Close())
+	return died, rows
+}
+
+// settle waits until all full segments are sealed.
+func settle(t testing.TB, st *stream.Stream, end int) {
+	t.Helper()
+	for range 10_000 {
+		names := must(os.ReadDir(st.Info().Dir))
+		last := segment.Name(uint64(end - capacity))
+		tmp := slices.ContainsFunc(names, func(e fs.DirEntry) bool { return strings.HasSuffix(e.Name(), ".tmp") })
+		if end == 0 || !tmp && slices.ContainsFunc(names, func(e fs.DirEntry) bool { return e.Name() == last }) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("segments are not sealed")
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func copyDir(to, from string) {
+	check(os.MkdirAll(to, 0o750))
+	for _, e := range must(os.ReadDir(from)) {
+		if e.Type().IsRegular() {
+			write(filepath.Join(to, e.Name()), must(os.ReadFile(filepath.Join(from, e.Name()))))
+		}
+	}
+}
+
+func write(path string, b []byte) { check(os.WriteFile(path, b, 0o640)) }
+
+// tree is the content of every file under dir.
+func tree(dir string) map[string]string {
+	m := map[string]string{}
+	check(filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			m[must(filepath.Rel(dir, p))] = string(must(os.ReadFile(p)))
+		}
+		return err
+	}))
+	return m
+}
+
+func report(t testing.TB, dir string) *verify.Report {
+	t.Helper()
+	r, err := verify.Stream(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// look reports on a stream in memory.
+func (m memory) look(t testing.TB) *verify.Report {
+	t.Helper()
+	r, err := verify.StreamOn(context.Background(), m, "s", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// text lists problems and notes, a line each.
+func text(r *verify.Report) string {
+	var b strings.Builder
+	for _, p := range r.Problems {
+		fmt.Fprintln(&b, p)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "note: %s: %s\n", n.File, n.Detail)
+	}
+	return b.String()
+}
+
+// clean fails the test if the stream has problems.
+func clean(t testing.TB, dir string) *verify.Report {
+	t.Helper()
+	r := report(t, dir)
+	if !r.OK {
+		t.Fatalf("not clean:\n%s", text(r))
+	}
+	return r
+}
+
+// readAll opens the stream and returns its records and the next number.
+func readAll(t testing.TB, dir string) (rows []byte, first, next uint64) {
+	t.Helper()
+	st, err := stream.Open(dir, stream.OpenOptions{})
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	v := must(st.Snapshot())
+	first, next = uint64(v.First()), uint64(v.End())
+	for seq := v.First(); seq < v.End(); seq++ {
+		if rows, err = v.Get(rows, seq); err != nil && !errors.Is(err, stream.ErrDropped) {
+			t.Fatalf("get %d: %v", seq, err)
+		}
+	}
+	check(v.Close())
+	check(st.Close())
+	return rows, first, next
+}
+
+// unproven tells whether a range is the last frame of a journal that nothing
+// proves: it is not synced and no mark stands behind it.
+func (k kind) unproven(file string, r verify.Range) bool {
+	return !k.closed && k.durability != stream.Commit && strings.HasPrefix(file, "journal") && r.Offset >= 4096
+}

@@ -1,0 +1,325 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strconv"
+
+	"example.com/ledger/internal/journal"
+)
+
+var journalFields = []fieldAt{
+	{0, 4, "magic"}, {4, 2, "version"}, {6, 2, "width"}, {8, 8, "generation"}, {16, 8, "first_seq"},
+	{24, 8, "salt"}, {32, 8, "durable_base"}, {40, 16, "id"}, {56, 4, "tag"}, {60, 1, "mode"},
+	{61, 3, "zeros"}, {64, 4, "crc"},
+}
+
+// The table above, checked by the compiler.
+const (
+	_ uint = journal.HeaderSize - (64 + 4)
+	_ uint = (64 + 4) - journal.HeaderSize
+)
+
+const modeCommit = 0
+
+// facts are what the files around a journal say about it.
+type facts struct {
+	needless bool   // void or free: nothing in it is read again
+	witness  uint64 // all below was durable once
+}
+
+// A journalWalk describes the bytes of one journal.
+type journalWalk struct {
+	data   []byte
+	facts  facts
+	header journal.Header
+	scan   *journal.Scan
+	ranges []Range
+}
+
+// describeJournal returns the ranges of a journal's bytes. capacity is the
+// stream's, or 0 where it isn't known.
+func describeJournal(data []byte, f facts, capacity int) []Range {
+	w := &journalWalk{data: data, facts: f}
+	if len(data) < journal.FramesAt {
+		w.put(Range{Length: int64(len(data)), Meaning: "part of a header", Class: Meta, Check: None})
+		w.put(Range{Meaning: "end of file", Class: Meta, Check: Bad, kind: KindSize,
+			Detail: fmt.Sprintf("%d bytes are no journal", len(data))})
+		return w.ranges
+	}
+	h, ok, err := journal.DecodeHeaders(data)
+	w.header = h
+	if ok {
+		if w.scan, err = journal.Read(0, data, h, roomFor(data, h, capacity)); err == nil {
+			w.facts.witness = max(w.facts.witness, w.scan.Durable)
+		}
+	}
+	w.headers(ok)
+	switch {
+	case err != nil:
+		w.put(Range{Length: int64(len(data)) - journal.FramesAt, Meaning: "frames", Class: Data, Check: None})
+		w.put(Range{Meaning: "end of file", Class: Meta, Check: Bad, kind: kindOfError(err, KindHeader), Detail: detailOf(err)})
+	case w.scan == nil:
+		w.put(Range{Length: int64(len(data)) - journal.FramesAt, Meaning: "space", Class: Free, Check: None})
+	default:
+		w.frames()
+	}
+	if f.needless {
+		for i := range w.ranges {
+			w.ranges[i].Class, w.ranges[i].Check, w.ranges[i].Detail = Free, None, ""
+		}
+	}
+	if _, right := journal.Capacity(int64(len(data)), int(h.Width)); ok && err == nil && !right {
+		w.put(Range{Meaning: "end of file", Class: Meta, Check: Bad, kind: KindSize,
+			Detail: fmt.Sprintf("%d bytes is no size of a journal of records of %d bytes", len(data), h.Width)})
+	}
+	return w.ranges
+}
+
+// roomFor is the capacity to read a journal with: the stream's, and for a file
+// that was cut short, where that isn't known, the largest there is.
+func roomFor(data []byte, h journal.Header, capacity int) int {
+	if _, whole := journal.Capacity(int64(len(data)), int(h.Width)); !whole && capacity < 1 {
+		return capacityMax
+	}
+	return capacity
+}
+
+func (w *journalWalk) put(r Range) {
+	if r.Length == 0 && r.Check != Bad {
+		return
+	}
+	r.Offset = w.end()
+	w.ranges = append(w.ranges, r)
+}
+
+func (w *journalWalk) end() int64 {
+	if n := len(w.ranges); n > 0 {
+		return w.ranges[n-1].Offset + w.ranges[n-1].Length
+	}
+	return 0
+}
+
+// headers describes both copies of the header; any tells whether one counts.
+func (w *journalWalk) headers(any bool) {
+	for _, off := range []int64{0, journal.HeaderCopy} {
+		b := w.data[off : off+journal.HeaderSize]
+		h, ok, err := journal.DecodeHeader(b)
+		switch {
+		case err != nil:
+			w.put(Range{Length: journal.HeaderSize, Meaning: "header", Class: Meta, Check: Bad, kind: KindVersion, Detail: detailOf(err)})
+		case ok && h.Generation == w.header.Generation:
+			w.fields(b, Meta, OK)
+		case ok:
+			w.fields(b, Free, None)
+		case blank(b):
+			w.put(Range{Length: journal.HeaderSize, Meaning: "header, zeroed", Class: Free, Check: None})
+		case !any:
+			w.put(Range{Length: journal.HeaderSize, Meaning: "header", Class: Meta, Check: Bad, kind: KindHeader, Detail: "crc does not hold"})
+		case w.torn(b):
+			w.put(Range{Length: journal.HeaderSize, Meaning: "header, torn", Class: Free, Check: None})
+		default:
+			w.put(Range{Length: journal.HeaderSize, Meaning: "header", Class: Meta, Check: Bad, kind: KindHeader,
+				Detail: "crc does not hold; the other copy is right"})
+		}
+		next := int64(journal.HeaderCopy)
+		if off > 0 {
+			next = journal.FramesAt
+		}
+		w.put(Range{Length: next - w.end(), Meaning: "space", Class: Free, Check: None})
+	}
+}
+
+// blank tells whether a header's bytes never were a header's, or were zeroed. A
+// header that was damaged still has its id and its salt.
+func blank(b []byte) bool { return len(b)-bytes.Count(b, []byte{0}) < 8 }
+
+// torn tells whether a power cut explains that the copy b doesn't hold while
+// the other one does. It doesn't if the header was synced, as it was if any
+// record behind it was; nor if a single byte is not as in the other copy: a torn
+// header has more of an older life's in it.
+func (w *journalWalk) torn(b []byte) bool {
+	if w.facts.witness > w.header.First {
+		return false
+	}
+	differ := 0
+	for i, c := range w.header.Append(nil) {
+		if c != b[i] {
+			differ++
+		}
+	}
+	return differ > 1
+}
+
+func (w *journalWalk) fields(b []byte, class Class, check Check) {
+	for _, f := range journalFields {
+		w.put(Range{Length: f.len, Meaning: f.name, Class: class, Check: check, Value: journalValue(f, b[f.off:f.off+f.len])})
+	}
+}
+
+func journalValue(f fieldAt, b []byte) string {
+	switch f.name {
+	case "magic":
+		return strconv.Quote(string(b))
+	case "salt", "tag", "crc":
+		return fmt.Sprintf("%0*x", 2*f.len, unsigned(b))
+	case "id":
+		return fmt.Sprintf("%x", b)
+	case "zeros":
+		return ""
+	}
+	return strconv.FormatUint(unsigned(b), 10)
+}
+
+// frames describes all from the first frame on.
+func (w *journalWalk) frames() {
+	s := w.scan
+	exts := s.Exts
+	for _, f := range s.Frames {
+		for len(exts) > 0 && exts[0].Offset < f.Offset {
+			w.extension(exts[0])
+			exts = exts[1:]
+		}
+		w.frame(f)
+	}
+	for _, x := range exts {
+		w.extension(x)
+	}
+	if s.StopKind >= 0 {
+		w.mark(s.Stop)
+	}
+	w.behind()
+}
+
+func (w *journalWalk) frame(f journal.Frame) {
+	value := fmt.Sprintf("[%d, %d) durable %d", f.First, f.End(), f.Durable)
+	if f.More {
+		value += ", goes on"
+	}
+	w.put(Range{Length: journal.FrameSize, Meaning: "frame", Class: Meta, Check: OK, Value: value, from: f.First, to: f.End()})
+	w.put(Range{Length: int64(f.Count) * int64(w.header.Width), Meaning: "records", Class: Data, Check: OK,
+		Value: fmt.Sprintf("%d of %d bytes", f.Count, w.header.Width), from: f.First, to: f.End()})
+}
+
+func (w *journalWalk) extension(x journal.Extension) {
+	w.put(Range{Length: journal.FrameSize + int64(len(x.Data)), Meaning: "extension", Class: Meta, Check: OK,
+		Value: fmt.Sprintf("%d bytes", len(x.Data))})
+}
+
+// mark describes the mark at off. Changing it changes no record; it is gone then,
+// as if the writer hadn't come so far.
+func (w *journalWalk) mark(off int64) {
+	name := "mark"
+	if binary.LittleEndian.Uint32(w.data[off+4:])>>28 == journal.KindClosing {
+		name = "closing mark"
+	}
+	w.put(Range{Length: journal.FrameSize, Meaning: name, Class: Free, Check: None,
+		Value: fmt.Sprintf("durable %d", binary.LittleEndian.Uint64(w.data[off+8:]))})
+}
+
+// behind describes what follows the last frame of the replay.
+func (w *journalWalk) behind() {
+	s := w.scan
+	kind, why := w.hole()
+	from, to := s.End, max(s.End, s.BehindEnd())
+	if s.Durable > s.End {
+		to = max(to, s.Durable)
+	}
+	unread := func(to64 int64) {
+		r := Range{Length: to64 - w.end(), Meaning: "unreadable", Class: Data, Check: Bad, kind: kind, Detail: why, from: from, to: to}
+		if kind == "" {
+			r.Class, r.Check = Free, None
+		}
+		w.put(r)
+		kind = "" // said once
+	}
+	for _, x := range w.standing() {
+		unread(x.off)
+		if x.mark {
+			w.mark(x.off)
+		} else {
+			w.frame(x.frame)
+		}
+	}
+	if kind != "" {
+		w.put(Range{Meaning: "end of frames", Class: Data, Check: Bad, kind: kind, Detail: why, from: from, to: to})
+	}
+	w.put(Range{Length: int64(len(w.data)) - w.end(), Meaning: "space", Class: Free, Check: None})
+}
+
+// hole tells whether the place where the replay stops is damage, and of what
+// kind: records below it were durable, or it has good frames or marks behind it
+// and no sync of a batch can explain them, as on a Commit stream it does.
+func (w *journalWalk) hole() (kind, why string) {
+	s := w.scan
+	switch {
+	case s.Durable > s.End:
+		return KindLost, fmt.Sprintf("records below %d were durable", s.Durable)
+	case s.Header.Mode == modeCommit:
+		return "", ""
+	case len(s.Behind) > 0 || len(w.marksBehind()) > 0:
+		return KindHole, "good frames or marks stand behind it"
+	}
+	return "", ""
+}
+
+// A standing is a good frame or mark behind the stop.
+type standing struct {
+	off   int64
+	mark  bool
+	frame journal.Frame
+}
+
+func (w *journalWalk) standing() []standing {
+	var all []standing
+	for _, f := range w.scan.Behind {
+		all = append(all, standing{off: f.Offset, frame: f})
+	}
+	for _, off := range w.marksBehind() {
+		all = append(all, standing{off: off, mark: true})
+	}
+	slices.SortFunc(all, func(a, b standing) int { return int(a.off - b.off) })
+	return all
+}
+
+// marksBehind returns the offsets of the good marks behind the stop, the one at
+// the stop not counted, that lie in no frame.
+func (w *journalWalk) marksBehind() []int64 {
+	s := w.scan
+	off := s.Stop
+	if s.StopKind >= 0 {
+		off += journal.FrameSize
+	}
+	return marks(w.data, s.Header, off, s.Behind)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// marks returns the offsets of the good marks from off on that lie in none of
+// the frames.
+func marks(data []byte, h journal.Header, off int64, frames []journal.Frame) []int64 {
+	var out []int64
+	seed := crc32.Checksum(binary.LittleEndian.AppendUint64(nil, h.Salt), castagnoli)
+	for off+journal.FrameSize <= int64(len(data)) {
+		for len(frames) > 0 && frames[0].Offset < off {
+			frames = frames[1:]
+		}
+		if len(frames) > 0 && frames[0].Offset == off {
+			off += journal.FrameSize + int64(frames[0].Count)*int64(h.Width)
+			continue
+		}
+		b := data[off : off+journal.FrameSize]
+		kind := binary.LittleEndian.Uint32(b[4:])
+		if (kind == journal.KindMark<<28 || kind == journal.KindClosing<<28) &&
+			crc32.Update(seed, castagnoli, b[4:]) == binary.LittleEndian.Uint32(b) {
+			out = append(out, off)
+			off += journal.FrameSize
+			continue
+		}
+		off += 8
+	}
+	return out
+}
