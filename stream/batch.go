@@ -92,8 +92,7 @@ func (n *Snapshot) Backward(from, to Seq) iter.Seq2[Batch, error] {
 func (p Part) each(yield func(Batch, error) bool) bool {
 	g, err := p.Acquire()
 	if err != nil {
-		yield(Batch{}, err)
-		return false
+		return yield(Batch{}, err) && errors.Is(err, ErrDropped)
 	}
 	defer p.Release()
 	return yield(Batch{g}, nil)
@@ -130,8 +129,7 @@ func (n *Snapshot) TimeRange(from, to int64) iter.Seq2[Batch, error] {
 func (p Part) times(from, to int64, yield func(Batch, error) bool) bool {
 	g, err := p.Acquire()
 	if err != nil {
-		yield(Batch{}, err)
-		return false
+		return yield(Batch{}, err) && errors.Is(err, ErrDropped)
 	}
 	defer p.Release()
 	ts, err := segment.ColumnOf[int64](g, "ts")

@@ -148,17 +148,13 @@ func (s *Stream) newJournal(n int) (*journal.Journal, error) {
 }
 
 func (s *Stream) openJournal(n int) (*journal.Journal, error) {
-	j, err := journal.Open(s.fsys, s.dir, n, s.width, s.way(), overlap+1)
-	if err != nil {
-		return nil, err
-	}
-	j.Touch()
-	return j, nil
+	return journal.Open(s.fsys, s.dir, n, s.width, s.way(), overlap+1)
 }
 
-// newMemory gives a free journal a buffer, from the pool if there is one. It
-// may allocate, so it is not called under mu.
+// newMemory makes a free journal ready: it gets a buffer, from the pool if there
+// is one, and its pages are touched. Not under mu: it takes its time.
 func (s *Stream) newMemory(j *journal.Journal) *memory {
+	j.Touch()
 	rows := s.ring.buffers.get()
 	if len(rows) != s.info.Capacity*s.width {
 		rows = newRows(s.info.Capacity * s.width)

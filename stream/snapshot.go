@@ -1,8 +1,11 @@
 package stream
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
+	"path/filepath"
 	"runtime"
 	"sort"
 	"sync/atomic"
@@ -23,6 +26,9 @@ type Snapshot struct {
 	end    uint64
 	stats  scanCounters
 	closed atomic.Bool
+
+	// absent says why a file is not there: nil if nothing says so.
+	absent func(segment.Header) error
 }
 
 // scanCounters count what reading did, for Stats.
@@ -103,7 +109,27 @@ func (n *Snapshot) missing(seq, upTo uint64) error {
 			upTo = min(upTo, d.From)
 		}
 	}
+	for _, b := range n.v.bad {
+		if b.first >= seq && b.first < upTo {
+			return &CorruptError{Path: filepath.Join(n.v.dir, b.name), Offset: -1, From: seq, To: upTo, Err: b.err}
+		}
+	}
 	return &CorruptError{Offset: -1, From: seq, To: upTo, Detail: "no segment has these records, and nothing says that they were dropped"}
+}
+
+// acquire maps a file. One that is gone from the directory is named.
+func (n *Snapshot) acquire(f *segment.File) (segment.Segment, error) {
+	g, err := f.Acquire()
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return g, err
+	}
+	h := f.Header()
+	if n.absent != nil {
+		if why := n.absent(h); why != nil {
+			return g, why
+		}
+	}
+	return g, &CorruptError{Path: f.Path(), Offset: -1, From: h.First, To: h.End(), Err: err}
 }
 
 // A Part is what one segment holds of a range of a snapshot.
@@ -149,7 +175,7 @@ func (p Part) Acquire() (segment.Segment, error) {
 		w := Seq(p.n.s.Width())
 		return segment.FromRows(p.n.s, uint64(p.First), p.mem.rows[lo*w:hi*w]), nil
 	}
-	g, err := p.file.Acquire()
+	g, err := p.n.acquire(p.file)
 	if err != nil {
 		return segment.Segment{}, err
 	}
@@ -242,7 +268,7 @@ func (n *Snapshot) Get(dst []byte, seq Seq) ([]byte, error) {
 		i := int(uint64(seq)-p.mem.first) * w
 		return append(dst, p.mem.rows[i:i+w]...), nil
 	}
-	g, err := p.file.Acquire()
+	g, err := n.acquire(p.file)
 	if err != nil {
 		return dst, err
 	}

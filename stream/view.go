@@ -40,6 +40,8 @@ type view struct {
 	files  []sealed // by first number
 	mems   []*memory
 	drops  []meta.Drop
+	bad    []badFile // names without their content (of a Reader)
+	dir    string
 	refs   atomic.Int64 // snapshots, and one while it is the stream's present view
 	owner  *views
 }

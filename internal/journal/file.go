@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"unsafe"
 
 	"example.com/ledger/internal/disk"
 )
@@ -75,6 +77,9 @@ type Journal struct {
 	frame  []byte // scratch of ByWrite
 }
 
+// scratch is the size of a frame up to which ByWrite allocates nothing, bytes.
+const scratch = 64 << 10
+
 // Open opens journal n of dir. syncs is how many Syncs may overlap, at least 1.
 func Open(fsys disk.FS, dir string, n, width int, way Way, syncs int) (*Journal, error) {
 	path := filepath.Join(dir, Name(n))
@@ -119,17 +124,19 @@ func (j *Journal) open(fsys disk.FS, path string, width int, way Way, syncs int)
 	return nil
 }
 
-// Touch reads a byte of each page of a mapping, so that the first stores into
-// it don't fault, and allocates the scratch for frames of n bytes.
+// Touch gets ready for the first frames: it writes a byte of each page of a
+// mapping, the one that is there, or allocates the scratch of ByWrite. So the
+// stores of the next life don't fault, one page at a time, on the append path:
+// a page that was written back since its last store is write-protected.
 func (j *Journal) Touch() {
-	var sum byte
-	for i := 0; i < len(j.bytes); i += 4096 {
-		sum += j.bytes[i]
+	if j.m == nil && j.frame == nil {
+		j.frame = make([]byte, scratch)
 	}
-	touched = sum
+	for i := 0; i < len(j.bytes); i += 4096 {
+		p := (*atomic.Uint32)(unsafe.Pointer(&j.bytes[i]))
+		p.Or(0)
+	}
 }
-
-var touched byte // keeps the compiler from leaving Touch's reads out
 
 // Close closes all of the journal's files. It syncs nothing.
 func (j *Journal) Close() error {
@@ -188,12 +195,12 @@ func (j *Journal) ZeroHeaders() error {
 
 // put writes b at off, the journal's way.
 func (j *Journal) put(b []byte, off int64) error {
+	if off+int64(len(b)) > j.size {
+		return fmt.Errorf("ledger: journal %d: write of %d bytes at %d is beyond its end", j.N, len(b), off)
+	}
 	if j.m == nil {
 		_, err := j.file.WriteAt(b, off)
 		return err
-	}
-	if off+int64(len(b)) > j.size {
-		return fmt.Errorf("ledger: journal %d: write of %d bytes at %d is beyond its end", j.N, len(b), off)
 	}
 	copy(j.bytes[off:], b)
 	return nil
@@ -227,7 +234,7 @@ func (j *Journal) Mark(closing bool, durable uint64) error {
 
 func (j *Journal) append(kind uint32, payload []byte, count int, more bool, durable uint64) error {
 	size := FrameSize + len(payload)
-	if j.pos+int64(size) > j.size {
+	if j.pos+int64(size) > j.size-FrameSize { // the last bytes are a mark's
 		return fmt.Errorf("ledger: journal %d: frame of %d bytes at %d is beyond its end", j.N, size, j.pos)
 	}
 	if j.m != nil {
@@ -238,7 +245,7 @@ func (j *Journal) append(kind uint32, payload []byte, count int, more bool, dura
 		return nil
 	}
 	if cap(j.frame) < size {
-		j.frame = make([]byte, size, max(size, 64<<10))
+		j.frame = make([]byte, max(size, scratch))
 	}
 	b := j.frame[:size]
 	copy(b[FrameSize:], payload)

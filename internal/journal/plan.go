@@ -42,7 +42,7 @@ type Plan struct {
 	Next       uint64  // the number that the next record gets: Stop, or above the strays
 	Witness    uint64  // W of docs/format.md
 	Missing    []Range // proven to have been durable, and not found: refuse, change nothing
-	Lost       []Range // holes below sealed files whose durability nothing proves (Os)
+	Lost       []Range // holes below covered numbers whose durability nothing proves (Os)
 	Live       []Live  // oldest first; the last one was active
 	Pieces     []Piece // their records, in order
 	Strays     []Stray
@@ -54,9 +54,8 @@ type Plan struct {
 // walk is the state of one replay over the ring.
 type walk struct {
 	e          Evidence
-	covered    Ranges
-	sealed     Ranges
-	sealedEnd  uint64
+	covered    Ranges // in sealed files that check out, dropped, or lost
+	coveredEnd uint64 // all below was written: the stop is never below
 	plan       *Plan
 	seq        uint64 // the number reached
 	batchStart uint64
@@ -86,10 +85,11 @@ func (w *walk) cover() {
 	var rs []Range
 	for _, s := range w.e.Sealed {
 		rs = append(rs, Range{s.First, s.End})
-		w.sealedEnd = max(w.sealedEnd, s.End)
 	}
-	w.sealed = Union(rs)
 	w.covered = Union(append(rs, w.e.Drops...))
+	if n := len(w.covered); n > 0 {
+		w.coveredEnd = w.covered[n-1].To
+	}
 }
 
 // witness finds W. Files that were not known to be on disk prove nothing.
@@ -134,15 +134,16 @@ func (w *walk) free(s *Scan) bool {
 	return w.covered.Covers(s.Header.First, s.End)
 }
 
-// lose gives up the numbers up to the next covered one, if a sealed file stands
-// above them, but not beyond limit. It tells whether it did.
+// lose gives up the numbers up to the next covered one, if there is one above,
+// but not beyond limit. It tells whether it did.
+//
+// Drops count like files here: an Os stream's file may be lost when the power
+// goes while a later one, retired, is named in drops.json. Numbers that went on
+// below that range would run into it, and be taken for dropped.
 func (w *walk) lose(limit uint64) bool {
-	next, ok := w.sealed.Next(w.seq)
+	next, ok := w.covered.Next(w.seq)
 	if !ok || w.seq >= limit {
 		return false
-	}
-	if c, ok := w.covered.Next(w.seq); ok {
-		next = min(next, c)
 	}
 	end := min(next, limit)
 	w.plan.Lost = append(w.plan.Lost, Range{w.seq, end})
@@ -192,11 +193,11 @@ func (w *walk) stray(s *Scan, frames []Frame) {
 
 func (w *walk) finish() {
 	p := w.plan
-	for w.lose(w.sealedEnd) {
+	for w.lose(w.coveredEnd) {
 	}
 	p.Stop = w.seq
 	if w.inBatch {
-		p.Stop = max(w.batchStart, min(w.sealedEnd, w.seq))
+		p.Stop = max(w.batchStart, min(w.coveredEnd, w.seq))
 		p.Cut = w.seq - p.Stop
 	}
 	p.Next = p.Stop
@@ -238,7 +239,7 @@ func (w *walk) segments() {
 		if s.Header.First > end {
 			continue
 		}
-		first := min(w.sealed.Skip(s.Header.First), end)
+		first := min(w.covered.Skip(s.Header.First), end)
 		if first == end && i+1 < w.walked {
 			continue
 		}

@@ -67,3 +67,6 @@ func DecodeCursors(b []byte) (c Cursors, ok bool, err error) {
 		Durable:    binary.LittleEndian.Uint64(b[32:]),
 	}, true, nil
 }
+
+// Published reads the published number of the page b, which has all its bytes.
+func Published(b []byte) uint64 { return binary.LittleEndian.Uint64(b[PublishedAt:]) }

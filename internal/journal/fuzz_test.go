@@ -1,0 +1,109 @@
+package journal
+
+import (
+	"errors"
+	"math"
+	"runtime"
+	"testing"
+
+	"example.com/ledger/internal/disk"
+)
+
+// allocated is how much f allocates, bytes.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+func FuzzDecodeHeaders(f *testing.F) {
+	page := newLife(sample, 1).data
+	f.Add(page[:FramesAt], true)
+	f.Add(page[:HeaderSize], false)
+	f.Add(append(make([]byte, HeaderCopy), page[:HeaderCopy]...), false)
+	f.Add(later(2), true)
+	f.Fuzz(func(t *testing.T, b []byte, repair bool) {
+		if repair && len(b) >= FramesAt { // let the fuzzer past the checksums
+			for _, at := range []int{0, HeaderCopy} {
+				copy(b[at:], magic[:])
+				sumHeader(b[at:])
+			}
+		}
+		h, ok, err := DecodeHeaders(b)
+		switch {
+		case err != nil:
+			if ok || !errors.Is(err, disk.ErrVersion) {
+				t.Fatalf("%v, %v", ok, err)
+			}
+		case ok:
+			again, ok, err := DecodeHeader(h.Append(nil))
+			if again != h || !ok || err != nil {
+				t.Fatalf("%+v encoded and decoded is %+v, %v, %v", h, again, ok, err)
+			}
+		case repair && len(b) >= FramesAt:
+			t.Fatal("a header whose checksum holds was not seen")
+		}
+	})
+}
+
+func FuzzRead(f *testing.F) {
+	add := func(l *life, write func(l *life)) {
+		write(l)
+		f.Add(l.data[FramesAt:], l.h.Width, l.h.First, l.h.Salt, uint16(l.capacity()), false)
+		f.Add(l.data[FramesAt:], l.h.Width, l.h.First, l.h.Salt, uint16(l.capacity()), true)
+	}
+	add(newLife(Header{First: 7, Salt: 9}, 4), func(l *life) { l.records(7, 2, false, 0); l.records(9, 1, true, 8); l.mark(KindClosing, 10) })
+	add(newLife(Header{First: 7, Salt: 9}, 4), func(l *life) { l.extension(make([]byte, 16), 0); l.skip(); l.records(9, 1, false, 8) })
+	add(newLife(Header{First: 0, Width: 16}, 2), func(l *life) { l.put(shape{kind: 6, count: 1}, make([]byte, 8)) })
+	f.Add([]byte{}, uint16(24), uint64(math.MaxUint64), uint64(0), uint16(1), false)
+	f.Fuzz(func(t *testing.T, frames []byte, width uint16, first, salt uint64, capacity uint16, repair bool) {
+		if len(frames) > 1<<16 {
+			return
+		}
+		data := append(make([]byte, FramesAt), frames...)
+		h := Header{Width: width, First: first, Salt: salt}
+		if repair && width >= 16 {
+			repairFrames(data, h)
+		}
+		var s *Scan
+		var err error
+		if n := allocated(func() { s, err = Read(0, data, h, int(capacity)) }); n > 64<<10+16*uint64(len(data)) {
+			t.Fatalf("%d bytes allocated for %d", n, len(data))
+		}
+		if err != nil {
+			if s != nil || !errors.Is(err, disk.ErrVersion) && !errors.Is(err, disk.ErrCorrupt) {
+				t.Fatalf("%v, %v", s, err)
+			}
+			return
+		}
+		room := uint64(capacity)
+		if made, ok := Capacity(int64(len(data)), int(width)); ok {
+			room = max(room, uint64(made))
+		}
+		want, _ := naive{data, h, room}.read()
+		if got := seenOf(s); got != want {
+			t.Fatalf("%+v, want %+v", got, want)
+		}
+		for _, frame := range append(s.Frames, s.Behind...) {
+			if len(s.Records(frame)) != frame.Count*int(width) {
+				t.Fatalf("%+v has other records", frame)
+			}
+		}
+	})
+}
+
+// repairFrames makes every checksum right that stands in a chain of frames from
+// the first on, so that the fuzzer gets behind them.
+func repairFrames(data []byte, h Header) {
+	r := &scanner{data: data, width: int(h.Width), first: h.First, capacity: 1 << 16}
+	for off := int64(FramesAt); ; {
+		head, ok := r.head(off)
+		if !ok {
+			return
+		}
+		sumFrame(data[off:off+head.size], h.Salt)
+		off += head.size
+	}
+}

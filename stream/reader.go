@@ -1,0 +1,248 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+
+	"example.com/ledger/internal/disk"
+	"example.com/ledger/internal/meta"
+	"example.com/ledger/schema"
+	"example.com/ledger/segment"
+)
+
+// A Reader reads a stream beside its writer, from this process or another, or
+// with no writer at all. It takes no lock and writes nothing: read-only media
+// and a full disk are all right. Its methods may be called from any number of
+// goroutines.
+//
+// What it sees are whole batches: on a Commit stream those that are known to be
+// durable, on others all that are in the journal. After a power loss the last
+// acknowledged batches may not be known to be durable before a writer has
+// opened the stream.
+type Reader struct {
+	fsys disk.FS
+	dir  string
+	info Info
+
+	views views
+	mu    sync.Mutex // one look at a time
+	end   uint64     // of the present view
+	state sightState
+	seen  bool
+	done  bool
+}
+
+// OpenReader opens a stream for reading. Damage of records does not keep it
+// from opening: reading them is an error that names them. Errors: ErrNotFound,
+// ErrCorrupt (stream.json or drops.json), ErrVersion.
+func OpenReader(dir string) (*Reader, error) { return OpenReaderOn(disk.OS(), dir) }
+
+// OpenReaderOn is OpenReader on another disk, for the tests of this module.
+func OpenReaderOn(fsys disk.FS, dir string) (*Reader, error) {
+	info, err := readInfo(fsys, dir)
+	if err != nil {
+		return nil, fmt.Errorf("ledger: read %s: %w", dir, err)
+	}
+	r := &Reader{fsys: fsys, dir: dir, info: info}
+	if err := r.look(); err != nil {
+		return nil, fmt.Errorf("ledger: read %s: %w", dir, err)
+	}
+	return r, nil
+}
+
+// Schema returns the stream's schema.
+func (r *Reader) Schema() *schema.Schema { return r.info.Schema }
+
+// Info returns what the stream was when it was last looked at.
+func (r *Reader) Info() Info {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.info
+}
+
+// Snapshot looks at the stream again and takes a snapshot of what is there now.
+func (r *Reader) Snapshot() (*Snapshot, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done {
+		return nil, ErrClosed
+	}
+	if err := r.refresh(); err != nil {
+		return nil, fmt.Errorf("ledger: read %s: %w", r.dir, err)
+	}
+	n := newSnapshot(r.views.acquire(), r.info.Schema, r.end)
+	n.absent = r.absent
+	return n, nil
+}
+
+// refresh looks again unless nothing has changed.
+func (r *Reader) refresh() error {
+	if r.seen {
+		now, err := r.glance()
+		if err == nil && now == r.state {
+			return nil
+		}
+	}
+	return r.look()
+}
+
+// sightState is what changes when a stream does.
+type sightState struct {
+	cursor    meta.Cursors
+	published uint64
+}
+
+// glance reads the cursors page only. Without a valid one every look is a full one.
+func (r *Reader) glance() (sightState, error) {
+	b, err := readWhole(r.fsys, filepath.Join(r.dir, meta.CursorFile), smallFile)
+	if err != nil || len(b) < meta.PublishedAt+8 {
+		return sightState{}, errors.Join(err, fs.ErrNotExist)
+	}
+	c, ok, err := meta.DecodeCursors(b)
+	if err != nil || !ok {
+		return sightState{}, errors.Join(err, fs.ErrNotExist)
+	}
+	return sightState{cursor: c, published: meta.Published(b)}, nil
+}
+
+// looks is how often a look is tried again when it doesn't make sense: a writer
+// beside us may move a record from a journal to a file between our reading the
+// one and the other. What makes no sense twice over the same headers is damage.
+const looks = 20
+
+// look reads the directory and installs what it found as the present view.
+func (r *Reader) look() error {
+	state, serr := r.glance()
+	var v *sight
+	var err error
+	var before string
+	for try := range looks {
+		v, err = look(r.fsys, r.dir, r.known())
+		if err == nil && v.refusal() == nil {
+			break
+		}
+		if now := r.headers(v); try > 0 && now == before {
+			break
+		} else {
+			before = now
+		}
+	}
+	if err != nil {
+		return err
+	}
+	r.install(v)
+	r.state, r.seen = state, serr == nil
+	return nil
+}
+
+// headers describes what a writer changes as it goes on.
+func (r *Reader) headers(v *sight) string {
+	if v == nil {
+		return ""
+	}
+	s := fmt.Sprint(v.cursor, len(v.files), v.plan.Stop)
+	for _, x := range v.scans {
+		s += fmt.Sprint(" ", x.Header.Generation, x.End)
+	}
+	return s
+}
+
+func (r *Reader) known() map[string]*segment.File {
+	if v := r.views.present.Load(); v != nil {
+		return v.byName()
+	}
+	return nil
+}
+
+// install makes what was seen the present view.
+func (r *Reader) install(v *sight) {
+	r.info = v.info
+	p := v.plan
+	n := &view{drops: v.drops.Ranges, bad: v.bad, dir: r.dir}
+	end := p.Stop
+	if v.info.Durability == Commit {
+		end = min(end, p.Witness)
+	}
+	kept := make(map[*segment.File]bool)
+	for _, f := range v.files {
+		n.files = append(n.files, sealed{File: f})
+		kept[f] = true
+		end = max(end, f.Header().End())
+	}
+	for _, l := range p.Live {
+		if rows, ok := p.Rows(nil, l.First, l.End); ok && len(rows) > 0 {
+			n.mems = append(n.mems, &memory{first: l.First, rows: rows, n: len(rows) / v.info.Schema.Width()})
+		}
+	}
+	r.end = end
+	var gone []retired
+	if old := r.views.present.Load(); old != nil {
+		for _, f := range old.files {
+			if !kept[f.File] {
+				gone = append(gone, retired{free: func() { f.Evict() }})
+			}
+		}
+	}
+	r.views.install(n, gone...)
+}
+
+// absent says why a file that a snapshot shows can't be opened any more: the
+// writer's retention has taken it before we mapped it.
+func (r *Reader) absent(h segment.Header) error {
+	d, err := readDrops(r.fsys, r.dir, r.info.ID)
+	if err != nil {
+		return err
+	}
+	for _, x := range d.Ranges {
+		if x.From <= h.First && h.End() <= x.To {
+			return &DroppedError{From: Seq(h.First), To: Seq(h.End()), Reason: x.Reason}
+		}
+	}
+	return nil
+}
+
+// Cursors returns how far the writer is, as its cursors page says: Appended is
+// Published. Without a page it is what the last look found.
+func (r *Reader) Cursors() Cursors {
+	state, err := r.glance()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil || state.cursor.ID != r.info.ID {
+		return Cursors{Appended: Seq(r.end), Published: Seq(r.end)}
+	}
+	return Cursors{Appended: Seq(state.published), Published: Seq(state.published), Durable: Seq(state.cursor.Durable)}
+}
+
+// Stats returns the figures that a reader can know: those of what is there.
+func (r *Reader) Stats() (Stats, error) {
+	n, err := r.Snapshot()
+	if err != nil {
+		return Stats{}, err
+	}
+	defer n.Close()
+	c := r.Cursors()
+	st := Stats{NextSeq: n.End(), DurableSeq: c.Durable, Snapshots: int(r.views.snapshots())}
+	for _, d := range n.v.drops {
+		st.Dropped += d.To - d.From
+	}
+	return st, st.add(n)
+}
+
+// Close closes the reader. Snapshots live on.
+func (r *Reader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.done {
+		return ErrClosed
+	}
+	r.done = true
+	if v := r.views.present.Load(); v != nil {
+		for _, f := range v.files {
+			f.Evict()
+		}
+	}
+	return nil
+}
