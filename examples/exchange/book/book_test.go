@@ -71,6 +71,9 @@ func TestEngine(t *testing.T) {
 				tc.orders[i].Seq = uint64(i)
 				fills, last = engine.Apply(&tc.orders[i], fills)
 			}
+			if engine.Fills() != len(fills) {
+				t.Errorf("it has made %d fills and says %d", len(fills), engine.Fills())
+			}
 			var trades, left []trade
 			for _, f := range fills {
 				trades = append(trades, trade{f.Maker, f.Px, f.Qty})

@@ -48,7 +48,11 @@ func (o Outcome) String() string {
 // The zero value is an exchange without orders.
 type Engine struct {
 	books []*Book // by symbol; nil where no order has named it
+	fills int
 }
+
+// Fills returns how many fills the engine has made, prints included.
+func (e *Engine) Fills() int { return e.fills }
 
 // Book returns the book of a symbol.
 func (e *Engine) Book(sym uint16) *Book {
@@ -86,13 +90,16 @@ func (e *Engine) Apply(o *shapes.Order, fills []shapes.Fill) ([]shapes.Fill, Out
 	case shapes.Cancel:
 		return fills, b.cancel(o.Order, math.MaxInt32)
 	case shapes.Print:
+		e.fills++
 		return append(fills, printed(o)), Accepted
 	case shapes.Limit:
 		if b.orders[o.Order] != nil {
 			return fills, Duplicate
 		}
 	}
+	before := len(fills)
 	fills, left := b.match(o, fills)
+	e.fills += len(fills) - before
 	if o.Kind == shapes.Limit {
 		b.rest(o, left)
 	}

@@ -86,7 +86,7 @@ func (g *Generator) Next(o *shapes.Order) error {
 }
 
 // decide chooses what is sent: once the books are filled, of a hundred records
-// about 47 limit orders, 40 cancels, 8 immediate-or-cancel orders, 3 reductions
+// about 48 limit orders, 44 cancels, 4 immediate-or-cancel orders, 2 reductions
 // and 2 prints.
 func (g *Generator) decide(o *shapes.Order) {
 	o.Side = shapes.Buy
@@ -95,10 +95,10 @@ func (g *Generator) decide(o *shapes.Order) {
 	}
 	s := &g.symbols[o.Sym]
 	switch p := g.random.IntN(100); {
-	case p < 43 && len(s.sent) < depth:
+	case p < 47 && len(s.sent) < depth:
 		g.place(o, s)
-	case p < 40 && g.cancel(o, s):
-	case p < 43 && g.reduce(o, s):
+	case p < 45 && g.cancel(o, s):
+	case p < 47 && g.reduce(o, s):
 	case p < 51:
 		g.take(o, s)
 	case p < 53:
@@ -117,7 +117,7 @@ func (g *Generator) place(o *shapes.Order, s *symbol) {
 		px = s.fair - g.better(o.Side, 2)
 	}
 	switch p := g.random.IntN(100); {
-	case p < 3: // cross the fair price: trades if somebody is there
+	case p < 1: // cross the fair price: trades if somebody is there
 		px = s.fair + g.better(o.Side, 2)
 	case p < 18: // improve, if there is room below the fair price
 		if next := px + g.better(o.Side, 1); (next < s.fair) == (o.Side == shapes.Buy) {
