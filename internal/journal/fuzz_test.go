@@ -19,14 +19,19 @@ func allocated(f func()) uint64 {
 }
 
 func FuzzDecodeHeaders(f *testing.F) {
-	page := newLife(sample, 1).data
-	f.Add(page[:FramesAt], true)
-	f.Add(page[:HeaderSize], false)
-	f.Add(append(make([]byte, HeaderCopy), page[:HeaderCopy]...), false)
-	f.Add(later(2), true)
-	f.Fuzz(func(t *testing.T, b []byte, repair bool) {
-		if repair && len(b) >= FramesAt { // let the fuzzer past the checksums
-			for _, at := range []int{0, HeaderCopy} {
+	newer := sample
+	newer.Generation++
+	f.Add(sample.Append(nil), sample.Append(nil), 4096, false)
+	f.Add(sample.Append(nil), newer.Append(nil), 4096, true)
+	f.Add([]byte{}, later(2), 5000, false)
+	f.Add(sample.Append(nil), []byte{}, 100, false)
+	f.Fuzz(func(t *testing.T, one, two []byte, size int, repair bool) {
+		b := make([]byte, min(max(size, 0), 2*FramesAt))
+		for at, header := range map[int][]byte{0: one, HeaderCopy: two} {
+			if at < len(b) {
+				copy(b[at:], header)
+			}
+			if repair && at+HeaderSize <= len(b) { // let the fuzzer past the checksums
 				copy(b[at:], magic[:])
 				sumHeader(b[at:])
 			}

@@ -179,4 +179,3 @@ func TestScanAgreesWithNaive(t *testing.T) {
 		t.Errorf("%d journals stopped early, %d had frames behind, %d were full: too few", stopped, behind, full)
 	}
 }
-
