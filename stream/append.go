@@ -64,7 +64,10 @@ func (s *Stream) appendWait(want uint64, recs []byte) (Seq, int, error) {
 // append puts a batch into memory and the journal. Under mu, which it gives up
 // while it waits for room.
 func (s *Stream) append(want uint64, recs []byte) (first uint64, n int, err error) {
-	n = len(recs) / s.width
+	n = 1
+	if len(recs) != s.width {
+		n = len(recs) / s.width
+	}
 	if n*s.width != len(recs) {
 		return 0, 0, fmt.Errorf("%w: %d bytes, and a record has %d", ErrBatchSize, len(recs), s.width)
 	}
@@ -100,8 +103,9 @@ func (s *Stream) append(want uint64, recs []byte) (first uint64, n int, err erro
 	s.counts.appends++
 	s.counts.records += uint64(n)
 	s.appended = first + uint64(n)
-	s.appendedAt.Store(s.appended)
-	if !s.commit {
+	if s.commit {
+		s.appendedAt.Store(s.appended)
+	} else {
 		s.publish(s.appended)
 	}
 	if m = s.active; m.n == s.info.Capacity {

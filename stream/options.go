@@ -62,13 +62,14 @@ const (
 type Options struct {
 	Schema     *schema.Schema   // required
 	Capacity   int              // records a segment, 1 to CapacityMax; 0 means CapacityDefault
-	Durability Durability       //
+	Durability Durability       // what is on disk when Append returns
 	Layout     segment.Layout   // of sealed segments
 	SyncEvery  time.Duration    // Sealed and Os: sync this often; 0 means never. At least 1 ms
 	Retention  retention.Policy // standing: applied at open and after each seal
 
-	Logger *slog.Logger     // nil discards
-	Now    func() time.Time // nil means time.Now; for sealed_at and ages
+	Logger  *slog.Logger     // nil discards
+	OnEvent func(Event)      // nil for none; called in order, in a goroutine of its own
+	Now     func() time.Time // nil means time.Now; for sealed_at and ages
 }
 
 // OpenOptions are what an opener chooses; what the stream is was stored by Create.
@@ -81,8 +82,9 @@ type OpenOptions struct {
 	// a segment to be sealed.
 	NoWait bool
 
-	Logger *slog.Logger     // nil discards
-	Now    func() time.Time // nil means time.Now
+	Logger  *slog.Logger     // nil discards
+	OnEvent func(Event)      // nil for none; called in order, in a goroutine of its own
+	Now     func() time.Time // nil means time.Now
 }
 
 // Info says what a stream is.

@@ -152,6 +152,9 @@ func (s *Stream) rebuild(v *sight) error {
 		return err
 	}
 	s.takeUp(p.Next, p.Next)
+	if s.report.Replayed+s.report.Cut > 0 || len(s.report.SetAside) > 0 {
+		s.tell(Event{Kind: EventRecovered, From: Seq(p.Next - s.report.Replayed), To: Seq(p.Next)})
+	}
 	return s.resetPage()
 }
 
@@ -163,7 +166,6 @@ func (s *Stream) setBadAside(v *sight) error {
 			return err
 		}
 		s.report.SetAside = append(s.report.SetAside, to)
-		s.log.Warn("segment set aside", "dir", s.dir, "file", b.name, "error", b.err)
 	}
 	if len(v.bad) == 0 {
 		return nil
@@ -262,7 +264,7 @@ func (s *Stream) nameLoss(v *sight) error {
 	for _, l := range lost {
 		s.drops = s.drops.Add(meta.Drop{From: l.From, To: l.To, Reason: meta.ReasonLoss, At: s.now().UTC()})
 		s.report.Lost = append(s.report.Lost, Range{Seq(l.From), Seq(l.To)})
-		s.log.Warn("records lost", "dir", s.dir, "from", l.From, "to", l.To)
+		s.tell(Event{Kind: EventLost, From: Seq(l.From), To: Seq(l.To)})
 	}
 	late, err := writeDrops(s.fsys, s.dir, s.drops)
 	if err = errors.Join(late, err); err != nil {

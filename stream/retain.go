@@ -2,6 +2,7 @@ package stream
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"sync"
@@ -70,6 +71,7 @@ func (s *Stream) Retain(p retention.Policy, dryRun bool) ([]retention.Dropped, e
 	if err := s.drop(chosen); err != nil {
 		return nil, err
 	}
+	s.tell(Event{Kind: EventRetained, From: Seq(chosen[0].First), To: Seq(chosen[len(chosen)-1].End)})
 	return chosen, s.sweep()
 }
 
@@ -141,7 +143,7 @@ func (s *Stream) sweepUp() {
 		err := s.sweep()
 		s.broom.using.Unlock()
 		if err != nil {
-			s.log.Warn("retired files stay until the next open", "dir", s.dir, "error", err)
+			s.tell(Event{Kind: EventRetained, Err: fmt.Errorf("retired files stay until the next open: %w", err)})
 		}
 	}
 }
@@ -172,13 +174,14 @@ func (s *Stream) sweep() error {
 // applyPolicy applies the standing policy. Under mu, which it gives up.
 func (s *Stream) applyPolicy() {
 	p := s.info.Retention
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	s.checkRoom()
 	if p.IsZero() {
 		return
 	}
-	s.mu.Unlock()
 	_, err := s.Retain(p, false)
 	if err != nil && !errors.Is(err, ErrClosed) {
-		s.log.Warn("retention failed; it is tried again after the next seal", "dir", s.dir, "error", err)
+		s.tell(Event{Kind: EventRetained, Err: fmt.Errorf("retention failed; it is tried again after the next seal: %w", err)})
 	}
-	s.mu.Lock()
 }

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"sync"
 
@@ -53,6 +54,9 @@ func (s *Stream) makeRoom(n int) error {
 		}
 		if !waited {
 			s.counts.waits++
+			if len(s.live) > 1 {
+				s.tell(Event{Kind: EventSealLag, From: Seq(s.live[0].first), To: Seq(s.appended)})
+			}
 		}
 		if !waited || !s.stuck() {
 			s.kick(need)
@@ -130,7 +134,7 @@ func (s *Stream) makeJournals() {
 		s.mu.Lock()
 		if err != nil {
 			r.err = err
-			s.log.Warn("could not make a journal", "dir", s.dir, "journal", n, "error", err)
+			s.tell(Event{Kind: EventSealLag, Err: fmt.Errorf("make %s: %w", journal.Name(n), err)})
 			continue
 		}
 		r.files[n] = j

@@ -61,7 +61,7 @@ func (s *Stream) sealSegments() {
 		if err := s.seal(m); err != nil {
 			s.sealer.err = err
 			s.counts.sealErrors++
-			s.log.Warn("could not seal a segment; it stays in its journal", "dir", s.dir, "first", m.first, "error", err)
+			s.tell(Event{Kind: EventSealLag, From: Seq(m.first), To: Seq(m.end()), Err: err})
 			continue
 		}
 		s.applyPolicy()

@@ -15,7 +15,6 @@ package stream
 
 import (
 	"io"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,7 +32,7 @@ type Stream struct {
 	fsys   disk.FS
 	dir    string
 	lock   io.Closer
-	log    *slog.Logger
+	events events
 	now    func() time.Time
 	noWait bool
 	schema *schema.Schema
@@ -47,7 +46,7 @@ type Stream struct {
 	// What readers load without a lock. Each is stored under mu.
 	published  atomic.Uint64
 	durableNow atomic.Uint64
-	appendedAt atomic.Uint64
+	appendedAt atomic.Uint64 // Commit only: on others it is published
 	views      views
 	watchers   atomic.Int32 // tails that wait for published
 	wake       wakeup
@@ -64,6 +63,7 @@ type Stream struct {
 	live     []*memory // not yet sealed, oldest first; active is the last one
 	gen      uint64    // of the newest journal
 	drops    meta.Drops
+	lowDisk  bool
 	loose    []*segment.File // sealed without a sync and not known to be durable (Os)
 	counts   counters
 
@@ -105,8 +105,13 @@ type Cursors struct {
 // Cursors returns how far the stream is, without waiting for anything.
 func (s *Stream) Cursors() Cursors {
 	// Read in this order, Appended can't be seen below the others.
-	d, p := s.durableNow.Load(), s.published.Load()
-	return Cursors{Durable: Seq(d), Published: Seq(p), Appended: Seq(s.appendedAt.Load())}
+	d := s.durableNow.Load()
+	p := s.published.Load()
+	a := p
+	if s.commit {
+		a = s.appendedAt.Load()
+	}
+	return Cursors{Durable: Seq(d), Published: Seq(p), Appended: Seq(a)}
 }
 
 // way is how this stream writes its journals.
@@ -145,7 +150,7 @@ func (s *Stream) publish(to uint64) {
 func (s *Stream) poison(why error) {
 	if s.fail == nil {
 		s.fail = &poisonError{why}
-		s.log.Error("stream poisoned: open it again", "dir", s.dir, "error", why)
+		s.tell(Event{Kind: EventPoisoned, Err: why})
 	}
 	s.group.failAll()
 	s.room.Broadcast()

@@ -1,0 +1,266 @@
+package stream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"example.com/ledger/internal/disk"
+	"example.com/ledger/internal/journal"
+	"example.com/ledger/internal/meta"
+	"example.com/ledger/segment"
+)
+
+// A BackupReport says what a backup brought.
+type BackupReport struct {
+	Copied, Kept int   // segments written, and segments that were there already
+	Bytes        int64 // written
+	FirstSeq     Seq   // the copy holds the records from here
+	EndSeq       Seq   // to below here
+}
+
+// Backup makes or brings up to date a copy of the stream in dir in the directory
+// dest, beside a live writer, without a lock on it. The copy is a stream: whole
+// batches, to one end, sealed. A later run brings only segments that are new,
+// and the last one, which has grown. What retention has taken from the stream
+// since stays in the copy.
+//
+// When it returns nil the copy is on disk, and every segment that was written
+// was read back and checked. A copy that was opened for writing and has gone
+// its own way is refused with ErrExists, as is any other stream in dest; dest is
+// locked meanwhile.
+func Backup(ctx context.Context, dir, dest string) (BackupReport, error) {
+	return BackupOn(ctx, disk.OS(), dir, dest)
+}
+
+// BackupOn is Backup on another disk, for the tests of this module.
+func BackupOn(ctx context.Context, fsys disk.FS, dir, dest string) (BackupReport, error) {
+	b := &backup{ctx: ctx, fsys: fsys, dest: dest}
+	err := b.run(dir)
+	if err != nil {
+		err = fmt.Errorf("ledger: backup of %s: %w", dir, err)
+	}
+	return b.report, err
+}
+
+type backup struct {
+	ctx    context.Context
+	fsys   disk.FS
+	dest   string
+	info   Info
+	tag    uint32
+	have   map[uint64]*segment.File // in dest, by first number
+	writer segment.Writer
+	report BackupReport
+}
+
+func (b *backup) run(dir string) error {
+	r, err := OpenReaderOn(b.fsys, dir)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	b.info = r.Info()
+	b.tag = b.info.Schema.Tag(b.info.ID)
+	if err := makeDirs(b.fsys, filepath.Clean(b.dest)); err != nil {
+		return err
+	}
+	lock, err := b.fsys.Lock(b.dest)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := b.list(); err != nil {
+		return err
+	}
+	n, err := r.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	if err := b.diverged(uint64(n.End())); err != nil {
+		return err
+	}
+	held, err := b.segments(n)
+	if err != nil {
+		return err
+	}
+	return b.finish(n, held)
+}
+
+// list reads what the destination holds.
+func (b *backup) list() error {
+	b.have = make(map[uint64]*segment.File)
+	info, err := readInfo(b.fsys, b.dest)
+	switch {
+	case errors.Is(err, ErrNotFound):
+	case err != nil:
+		return err
+	case info.ID != b.info.ID:
+		return fmt.Errorf("%w: %s is another stream", ErrExists, b.dest)
+	}
+	entries, err := b.fsys.ReadDir(b.dest)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if _, isJournal := journal.ParseName(e.Name); isJournal {
+			return fmt.Errorf("%w: %s was opened for writing: it is no copy any more", ErrExists, b.dest)
+		}
+		first, ok := segment.ParseName(e.Name)
+		if !ok || !e.Regular {
+			continue
+		}
+		f, err := segment.Open(b.fsys, filepath.Join(b.dest, e.Name), b.info.Schema, b.tag)
+		if err == nil {
+			b.have[first] = f
+		} else if !errors.Is(err, ErrCorrupt) {
+			return err
+		}
+	}
+	return nil
+}
+
+// diverged refuses a copy that holds numbers that the stream doesn't have yet.
+func (b *backup) diverged(end uint64) error {
+	for _, f := range b.have {
+		if f.Header().End() > end {
+			return fmt.Errorf("%w: %s has records up to %d, the stream only up to %d", ErrExists, b.dest, f.Header().End(), end)
+		}
+	}
+	return nil
+}
+
+// segments brings every segment that isn't there. It returns what the copy holds.
+func (b *backup) segments(n *Snapshot) (journal.Ranges, error) {
+	var held []journal.Range
+	for _, f := range b.have {
+		held = append(held, journal.Range{From: f.Header().First, To: f.Header().End()})
+	}
+	b.report.EndSeq = n.End()
+	for p, err := range n.Parts(n.First(), n.End()) {
+		if errors.Is(err, ErrDropped) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := b.ctx.Err(); err != nil {
+			return nil, err
+		}
+		if p.Len() == 0 {
+			continue
+		}
+		if b.there(p) {
+			b.report.Kept++
+			continue
+		}
+		err := b.bring(p)
+		if errors.Is(err, ErrDropped) { // retention overtook us
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		held = append(held, journal.Range{From: uint64(p.First), To: uint64(p.End)})
+	}
+	return journal.Union(held), nil
+}
+
+// there tells whether the copy has the part's segment as it is.
+func (b *backup) there(p Part) bool {
+	f := b.have[uint64(p.First)]
+	if f == nil || f.Header().End() != uint64(p.End) {
+		return false
+	}
+	h, sealed := p.Header()
+	return !sealed || f.Header().CRC == h.CRC || f.Layout() != b.info.Layout
+}
+
+// bring writes one segment and reads it back.
+func (b *backup) bring(p Part) error {
+	g, err := p.Acquire()
+	if err != nil {
+		return err
+	}
+	rows, err := g.Rows(nil, 0, g.Len())
+	p.Release()
+	if err != nil {
+		return err
+	}
+	sealedAt := time.Now().UnixMilli()
+	if h, ok := p.Header(); ok {
+		sealedAt = h.SealedAt
+	}
+	m := segment.Meta{ID: b.info.ID, Capacity: uint32(b.info.Capacity), Schema: b.info.Schema}
+	image, h, err := b.writer.Encode(m, b.info.Layout, rows, sealedAt, segment.FlagDurable)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(b.dest, segment.Name(h.First))
+	if err := b.writer.Write(b.fsys, path+".tmp", image, true); err != nil {
+		_ = b.fsys.Remove(path + ".tmp")
+		return err
+	}
+	if err := b.fsys.Rename(path+".tmp", path); err != nil {
+		return err
+	}
+	f, err := segment.Open(b.fsys, path, b.info.Schema, b.tag)
+	if err != nil {
+		return err
+	}
+	if err := checkWhole(f); err != nil {
+		return err
+	}
+	b.report.Copied++
+	b.report.Bytes += int64(len(image))
+	return nil
+}
+
+// finish names what the copy doesn't have, and makes it a stream.
+func (b *backup) finish(n *Snapshot, held journal.Ranges) error {
+	if err := b.fsys.SyncDir(b.dest); err != nil {
+		return err
+	}
+	b.report.FirstSeq = n.End()
+	if len(held) > 0 {
+		b.report.FirstSeq = Seq(held[0].From)
+	}
+	drops := meta.Drops{ID: meta.FormatID(b.info.ID)}
+	for _, gap := range held.Gaps(0, uint64(n.End())) {
+		drops = drops.Add(meta.Drop{From: gap.From, To: gap.To, Reason: b.reason(n, gap), At: time.Now().UTC()})
+	}
+	if late, err := writeDrops(b.fsys, b.dest, drops); late != nil || err != nil {
+		return errors.Join(late, err)
+	}
+	info := b.info
+	info.Dir = b.dest
+	old, err := readWhole(b.fsys, filepath.Join(b.dest, meta.StreamFile), smallFile)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	now, err := info.meta().Encode()
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(old, now) {
+		return nil
+	}
+	late, err := writeMeta(b.fsys, info)
+	return errors.Join(late, err)
+}
+
+// reason says why the copy doesn't have a range: the stream's own words, or
+// that it was gone when the copy was made.
+func (b *backup) reason(n *Snapshot, gap journal.Range) string {
+	for _, d := range n.v.drops {
+		if d.From < gap.To && gap.From < d.To {
+			return d.Reason
+		}
+	}
+	return meta.ReasonRetention
+}
