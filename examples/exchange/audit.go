@@ -121,7 +121,7 @@ func (a *audit) order(o *shapes.Order) error {
 	a.kinds[o.Kind]++
 	a.asked[o.Kind] += int64(o.Qty)
 	a.orders = append(a.orders, audited{Order: *o})
-	if o.Qty < 1 && o.Kind != shapes.Cancel {
+	if o.Side > shapes.Sell || o.Qty < 1 && o.Kind != shapes.Cancel {
 		a.orders[o.Seq].ended = true // the engine refuses it
 		return nil
 	}

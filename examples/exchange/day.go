@@ -58,7 +58,7 @@ func tradeAndReport(ctx context.Context, s *settings, x *exchange, r *report) er
 		return err
 	}
 	if ctx.Err() != nil {
-		return errors.New("stopped: all that was acknowledged is in the journals; run it again to go on")
+		return ctx.Err()
 	}
 	a, err := auditDay(x.journals, &x.engine)
 	if err != nil {
@@ -105,7 +105,11 @@ func (j *journals) over() (bool, error) {
 // retain ends both active segments, as at the end of any day, and drops all but
 // the newest full segments of each journal.
 func (j *journals) retain(keep int, r *report) error {
-	r.section("Retention", fmt.Sprintf("keeps at least %d full segments of each journal", keep))
+	about := fmt.Sprintf("keeps at least %d full segments of each journal", keep)
+	if keep == 0 {
+		about = "--keep 0 keeps all"
+	}
+	r.section("Retention", about)
 	for _, js := range []struct {
 		name     string
 		s        *stream.Stream

@@ -2,7 +2,7 @@
 // one ledger stream, matches by price and time, and journals the fills in
 // another. Kill it when you like; run it again and it goes on.
 //
-//	go run ./examples/exchange --dir /tmp/day --kill-after 300000
+//	go run ./examples/exchange --dir /tmp/day --kill-after 200000
 //	go run ./examples/exchange --dir /tmp/day
 //
 // The README beside this file walks through it.
@@ -22,7 +22,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Long: `Journal orders, match them by price and time, journal the fills; report, check
 the books, drop old segments, verify. Orders come from a seeded generator, or
 from a LOBSTER message file. A run that was killed goes on when it is run again.`,
-		Example: `  exchange --dir /tmp/day --kill-after 300000
+		Example: `  exchange --dir /tmp/day --kill-after 200000
   exchange --dir /tmp/day
   exchange --dir /tmp/aapl --input AAPL_message_50.csv --preset lobster --date 2012-06-21`,
 		Args:          cobra.NoArgs,
@@ -61,14 +61,16 @@ from a LOBSTER message file. A run that was killed goes on when it is run again.
 			return day(cmd.Context(), &s, stdout)
 		},
 	}
-	s.flags(cmd.Flags())
-	cmd.MarkFlagRequired("dir")
+	s.flags(cmd)
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
 	switch err := cmd.ExecuteContext(ctx); {
 	case err == nil:
 		return exitFine
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+		fmt.Fprintln(stderr, "exchange: stopped in good order: run it again to go on")
+		return exitFailed
 	case errors.Is(err, errDamage), errors.Is(err, stream.ErrCorrupt):
 		code = exitDamage
 		fallthrough

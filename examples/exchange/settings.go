@@ -9,7 +9,7 @@ import (
 	_ "time/tzdata" // so that time zones don't depend on the machine
 
 	"example.com/ledger/examples/exchange/flow"
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 )
 
 // settings are the command's flags.
@@ -36,7 +36,8 @@ const dateDefault = "2026-01-05"
 // ordersDefault is how many orders the generator makes, unless --orders says.
 const ordersDefault = 500_000
 
-func (s *settings) flags(f *pflag.FlagSet) {
+func (s *settings) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.SortFlags = false
 	f.StringVarP(&s.dir, "dir", "d", "", "directory of the day; made if there is none (required)")
 	f.StringVarP(&s.input, "input", "i", "", "file of orders, instead of the generator")
@@ -50,6 +51,7 @@ func (s *settings) flags(f *pflag.FlagSet) {
 	f.IntVar(&s.killAfter, "kill-after", 0, "kill this process (SIGKILL) after so many acknowledged orders; 0: never")
 	f.IntVar(&s.keep, "keep", 2, "retention at the end of the day: full segments to keep of each journal; 0 drops none")
 	f.BoolVarP(&s.quiet, "quiet", "q", false, "print only the end state, and what is wrong")
+	cmd.MarkFlagRequired("dir")
 }
 
 // check reports all that is wrong with the settings, and works out the day.

@@ -28,7 +28,8 @@ type batch struct {
 //	        journal ──▶ in flight ──▶ durable? ──▶ match ──▶ acknowledge
 //	batch      k+1          k           k−1
 //
-// Only with nothing to journal and nothing to match does it wait.
+// Only with nothing to journal and nothing to match does it wait. When ctx ends
+// it settles what is in flight.
 func (x *exchange) trade(ctx context.Context) error {
 	var free, flying []*batch
 	for range window {
@@ -37,8 +38,8 @@ func (x *exchange) trade(ctx context.Context) error {
 	started := time.Now()
 	for more := true; more || len(flying) > 0; {
 		more = more && ctx.Err() == nil
-		busy := false
-		if more && len(free) > 0 {
+		journaled := more && len(free) > 0
+		if journaled {
 			b := free[len(free)-1]
 			var err error
 			if more, err = x.journal(b); err != nil {
@@ -47,16 +48,15 @@ func (x *exchange) trade(ctx context.Context) error {
 			if len(b.orders) > 0 {
 				free, flying = free[:len(free)-1], append(flying, b)
 			}
-			busy = true
 		}
-		for durable := x.orders.Cursors().Durable; len(flying) > 0 && flying[0].end <= durable; flying = flying[1:] {
+		switch {
+		case len(flying) == 0:
+		case flying[0].end <= x.orders.Cursors().Durable:
 			if err := x.settle(flying[0]); err != nil {
 				return err
 			}
-			free = append(free, flying[0])
-			busy = true
-		}
-		if !busy && len(flying) > 0 {
+			free, flying = append(free, flying[0]), flying[1:]
+		case !journaled: // nothing to journal, nothing to match
 			if err := x.orders.WaitDurable(context.WithoutCancel(ctx), flying[0].end); err != nil {
 				return err
 			}
