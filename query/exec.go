@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -19,7 +20,7 @@ func (q *Query) execute(ctx context.Context, p *plan) (*groups, Stats, error) {
 			return nil, stats, err
 		}
 	}
-	x := &execution{ctx: ctx, p: p}
+	x := &execution{ctx: ctx, p: p, cols: p.columns()}
 	x.parts = x.wanted(parts)
 	stats.Skipped = len(parts) - len(x.parts)
 	n := q.workersFor(x.parts)
@@ -66,6 +67,7 @@ func (q *Query) execute(ctx context.Context, p *plan) (*groups, Stats, error) {
 type execution struct {
 	ctx   context.Context
 	p     *plan
+	cols  []int // that the plan needs, besides the condition's
 	parts []part
 	next  atomic.Int64
 	read  atomic.Int64
@@ -102,7 +104,7 @@ func (x *execution) run(w *worker, workers int) {
 		err := x.ctx.Err()
 		if err == nil {
 			if ahead := i + workers; ahead < len(x.parts) {
-				w.willNeed(x.parts[ahead])
+				w.willNeed(x.parts[ahead], x.cols)
 			}
 			var read bool
 			read, err = w.scan(x.parts[i])
@@ -132,8 +134,8 @@ func (x *execution) fail(err error, part int) {
 	x.next.Store(int64(len(x.parts)))
 }
 
-// willNeed asks for the columns of a part ahead.
-func (w *worker) willNeed(pt part) {
+// willNeed asks for the columns of a part ahead: those of the condition, and cols.
+func (w *worker) willNeed(pt part, cols []int) {
 	w.turn(pt)
 	t := w.left(w.p.where)
 	if t == never {
@@ -143,7 +145,7 @@ func (w *worker) willNeed(pt part) {
 	if err != nil {
 		return // scan will say so
 	}
-	for _, c := range t.columns(w.p.columns(w.p.steps)) {
+	for _, c := range t.columns(slices.Clip(cols)) {
 		if c != colSeq {
 			g.WillNeed(c)
 		}

@@ -33,7 +33,6 @@ func keyed(n int, style, times string, seed uint64, values uint64) []byte {
 // TestGroupsAgainstNaive is TestRunAgainstNaive for the groups that go through
 // tables: few values of the keys, and runs long enough.
 func TestGroupsAgainstNaive(t *testing.T) {
-	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		s := allKinds
 		n := rapid.SampledFrom([]int{300, 700, 700, 1300}).Draw(t, "n")
@@ -41,7 +40,7 @@ func TestGroupsAgainstNaive(t *testing.T) {
 		times := rapid.SampledFrom([]string{"sorted", "jitter"}).Draw(t, "times")
 		recs := keyed(n, style, times, rapid.Uint64().Draw(t, "seed"), rapid.SampledFrom([]uint64{1, 3, 40}).Draw(t, "keys"))
 		layout := rapid.SampledFrom([]segment.Layout{segment.Columns, segment.Rows}).Draw(t, "layout")
-		v, done := snapshot(t, root, s, recs, stream.Options{Capacity: 600, Layout: layout}, rapid.Bool().Draw(t, "seal"))
+		v, done := snapshot(t, s, recs, stream.Options{Capacity: 600, Layout: layout}, rapid.Bool().Draw(t, "seal"))
 		defer done()
 		for range 2 {
 			q := From(v)
@@ -70,7 +69,7 @@ func TestGroupsAgainstNaive(t *testing.T) {
 // nothing in it for the next one.
 func TestTablesAreLeftEmpty(t *testing.T) {
 	recs := keyed(3000, "small", "sorted", 1, 40)
-	v, done := snapshot(t, t.TempDir(), allKinds, recs, stream.Options{Capacity: 700}, false)
+	v, done := snapshot(t, allKinds, recs, stream.Options{Capacity: 700}, false)
 	defer done()
 	for _, aggs := range [][]Agg{{Sum("qty")}, {Max("px"), VWAP("px", "qty")}} {
 		for limit := range 30 {

@@ -212,12 +212,12 @@ func (p *plan) planSteps() {
 }
 
 // columns returns what has to be read besides the condition's columns.
-func (p *plan) columns(steps []step) []int {
+func (p *plan) columns() []int {
 	var cols []int
 	for _, k := range p.keys {
 		cols = addColumn(cols, k.id)
 	}
-	for _, s := range steps {
+	for _, s := range p.steps {
 		cols = addColumn(cols, s.a)
 		if s.op == stepDotSum {
 			cols = addColumn(cols, s.b)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"example.com/ledger/internal/disk/sim"
 	"example.com/ledger/query/internal/kern"
 	"example.com/ledger/schema"
 	"example.com/ledger/segment"
@@ -28,14 +28,10 @@ type fataler interface {
 
 // snapshot makes a stream of rows and returns a snapshot of it: full segments
 // sealed or on their way, the rest active, unless seal.
-func snapshot(t fataler, root string, s *schema.Schema, recs []byte, o stream.Options, seal bool) (v *stream.Snapshot, done func()) {
+func snapshot(t fataler, s *schema.Schema, recs []byte, o stream.Options, seal bool) (v *stream.Snapshot, done func()) {
 	t.Helper()
-	dir, err := os.MkdirTemp(root, "s")
-	if err != nil {
-		t.Fatal(err)
-	}
 	o.Schema, o.Durability = s, stream.Os
-	st, err := stream.Create(dir+"/x", o)
+	st, err := stream.CreateOn(sim.New().FS(), "/x", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,9 +59,6 @@ func snapshot(t fataler, root string, s *schema.Schema, recs []byte, o stream.Op
 			t.Fatal(err)
 		}
 		if err := st.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -255,7 +248,6 @@ func aggregates(t *rapid.T, s *schema.Schema) []Agg {
 // TestRunAgainstNaive asks random questions of random streams, with one worker
 // and with several, with and without assembly.
 func TestRunAgainstNaive(t *testing.T) {
-	root := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		s := allKinds
 		n := rapid.SampledFrom([]int{0, 1, 2, 64, 255, 300, 700, 2500}).Draw(t, "n")
@@ -267,7 +259,7 @@ func TestRunAgainstNaive(t *testing.T) {
 		if n > 300 {
 			o.Capacity = max(o.Capacity, 100) // a file costs time
 		}
-		v, done := snapshot(t, root, s, recs, o, rapid.Bool().Draw(t, "seal"))
+		v, done := snapshot(t, s, recs, o, rapid.Bool().Draw(t, "seal"))
 		defer done()
 		for range 2 {
 			q := From(v).Where(preds(t, s, recs, rapid.IntRange(0, 3).Draw(t, "depth")))
@@ -293,7 +285,7 @@ func TestRunAgainstNaive(t *testing.T) {
 // TestTop takes the largest groups, equal ones by key.
 func TestTop(t *testing.T) {
 	recs := makeRows(allKinds, 0, 3000, "small", "sorted", 5)
-	v, done := snapshot(t, t.TempDir(), allKinds, recs, stream.Options{Capacity: 1000}, false)
+	v, done := snapshot(t, allKinds, recs, stream.Options{Capacity: 1000}, false)
 	defer done()
 	whole, err := From(v).By("a", "b").Run(context.Background(), Count(), Sum("qty"))
 	if err != nil {
@@ -323,7 +315,7 @@ func TestTop(t *testing.T) {
 
 // TestRunRefuses: what can't be asked is ErrInvalid, before anything is read.
 func TestRunRefuses(t *testing.T) {
-	v, done := snapshot(t, t.TempDir(), allKinds, nil, stream.Options{}, false)
+	v, done := snapshot(t, allKinds, nil, stream.Options{}, false)
 	defer done()
 	ctx := context.Background()
 	for name, q := range map[string]*Query{

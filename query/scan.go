@@ -153,7 +153,7 @@ func (w *worker) segment(g segment.Segment, t *tree) error {
 	if err != nil || lo == hi {
 		return err
 	}
-	if err := w.b.open(g, t.columns(w.p.columns(w.p.steps))); err != nil {
+	if err := w.b.open(g, t.columns(w.p.columns())); err != nil {
 		return err
 	}
 	switch {
