@@ -164,6 +164,7 @@ func (s *Stream) end(m *memory) {
 	if s.active == m {
 		s.active = nil
 	}
+	s.sealer.err = nil // another try, if the last one failed
 	s.kickSealer()
 }
 

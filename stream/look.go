@@ -181,7 +181,7 @@ func (v *sight) list(fsys disk.FS, known map[string]*segment.File) error {
 			continue
 		}
 		f, err := known[e.Name], error(nil)
-		if f == nil {
+		if f == nil || f.Size() != e.Size {
 			f, err = segment.Open(fsys, filepath.Join(v.info.Dir, e.Name), v.info.Schema, v.tag)
 		}
 		switch {

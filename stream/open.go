@@ -81,7 +81,7 @@ func create(fsys disk.FS, dir string, o Options) error {
 	_, _ = rand.Read(info.ID[:]) // never fails
 	// What an interrupted creation left behind goes first.
 	for _, e := range entries {
-		if _, isJournal := journal.ParseName(e.Name); isJournal && e.Regular || e.Regular && e.Name == meta.DropsFile {
+		if e.Regular && e.Name != meta.CursorFile && ours(e.Name) {
 			if err := fsys.Remove(filepath.Join(dir, e.Name)); err != nil {
 				return err
 			}
@@ -92,6 +92,12 @@ func create(fsys disk.FS, dir string, o Options) error {
 	}
 	if err := makeCursors(fsys, dir); err != nil {
 		return err
+	}
+	if o.FirstSeq > 0 {
+		d := meta.Drops{ID: meta.FormatID(info.ID)}.Add(meta.Drop{To: uint64(o.FirstSeq), Reason: meta.ReasonBefore, At: info.CreatedAt})
+		if late, err := writeDrops(fsys, dir, d); late != nil || err != nil {
+			return errors.Join(late, err)
+		}
 	}
 	late, err := writeMeta(fsys, info)
 	return errors.Join(late, err)

@@ -55,6 +55,9 @@ func ParseDurability(s string) (Durability, error) {
 const (
 	CapacityDefault = 65536
 	CapacityMax     = 1 << 24
+
+	// firstSeqMax leaves room for more records than anybody will append.
+	firstSeqMax = 1 << 62
 )
 
 // Options say what a new stream is. The zero value but for Schema is a safe
@@ -66,6 +69,7 @@ type Options struct {
 	Layout     segment.Layout   // of sealed segments
 	SyncEvery  time.Duration    // Sealed and Os: sync this often; 0 means never. At least 1 ms
 	Retention  retention.Policy // standing: applied at open and after each seal
+	FirstSeq   Seq              // the first record's number, for a stream that goes on with another's
 
 	Logger  *slog.Logger     // nil discards
 	OnEvent func(Event)      // nil for none; called in order, in a goroutine of its own
@@ -124,6 +128,9 @@ func (o Options) validate() error {
 	}
 	if o.Layout != segment.Columns && o.Layout != segment.Rows {
 		bad("layout %d", o.Layout)
+	}
+	if o.FirstSeq > firstSeqMax {
+		bad("first number %d is above %d", o.FirstSeq, uint64(firstSeqMax))
 	}
 	switch {
 	case o.SyncEvery != 0 && o.Durability == Commit:

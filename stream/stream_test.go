@@ -187,3 +187,29 @@ func TestReopen(t *testing.T) {
 		})
 	}
 }
+
+// TestFirstSeq: a stream can go on with another's numbers.
+func TestFirstSeq(t *testing.T) {
+	sch := small(t)
+	dir := filepath.Join(t.TempDir(), "s")
+	s := must[*Stream](t)(Create(dir, Options{Schema: sch, Capacity: 4, FirstSeq: 8}))
+	if first, n, err := s.Append(recs(sch, 1, 6)); first != 8 || n != 6 || err != nil {
+		t.Fatalf("Append = %d, %d, %v; want 8, 6, nil", first, n, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = must[*Stream](t)(Open(dir, OpenOptions{}))
+	defer s.Close()
+	n := must[*Snapshot](t)(s.Snapshot())
+	defer n.Close()
+	if n.First() != 8 || n.End() != 14 {
+		t.Fatalf("reopened: [%d, %d), want [8, 14)", n.First(), n.End())
+	}
+	if _, err := n.Get(nil, 7); !errors.Is(err, ErrDropped) {
+		t.Fatalf("Get(7): %v, want ErrDropped", err)
+	}
+	if _, err := Create(t.TempDir(), Options{Schema: sch, FirstSeq: 1 << 63}); !errors.Is(err, ErrOption) {
+		t.Fatalf("FirstSeq 2^63: %v, want ErrOption", err)
+	}
+}

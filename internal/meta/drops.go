@@ -22,6 +22,7 @@ const (
 	ReasonRetention = "retention"
 	ReasonLoss      = "loss"
 	ReasonRepair    = "repair"
+	ReasonBefore    = "before the stream's first record"
 )
 
 // Drops is the content of drops.json: sorted, merged where a range continues

@@ -1,0 +1,50 @@
+# Everything here needs Go and the module proxy, no more. `make help` lists it.
+
+GO ?= go
+
+# The demo's data: a generated day, or INPUT=file PRESET=lobster DATE=2012-06-21.
+INPUT  ?=
+PRESET ?=
+DATE   ?=
+DEMO   ?= data/demo
+# How many acknowledged orders the demo's process lives before it is killed.
+KILL   ?= $(if $(INPUT),40000,200000)
+FLAGS   = --dir $(DEMO) $(if $(INPUT),--input $(INPUT) --preset $(PRESET) --date $(DATE))
+
+.PHONY: help demo test race vet cross fuzz crash faults bench bench-full clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+demo: ## an exchange's day: journal, match, kill -9, recover, report, verify
+	@mkdir -p data bin && rm -rf $(DEMO)
+	@$(GO) build -o bin/ ./examples/exchange ./cmd/ledgerctl
+	@echo "== A trading day begins. The process is killed (SIGKILL) behind $(KILL) acknowledged orders."
+	@bin/exchange $(FLAGS) --kill-after $(KILL) || true
+	@echo "== It is started again: recover, compare with what was acknowledged, go on."
+	@bin/exchange $(FLAGS)
+	@echo "== The same journals by command line."
+	bin/ledgerctl stat $(DEMO)/fills
+	bin/ledgerctl tail $(DEMO)/fills --lines 3
+	bin/ledgerctl verify $(DEMO)/orders $(DEMO)/fills
+
+test: ## all tests
+	$(GO) test ./...
+
+race: ## all tests under the race detector
+	$(GO) test -race ./...
+
+vet: ## vet and gofmt
+	$(GO) vet ./...
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "gofmt would change these"; exit 1; }
+
+cross: ## vet, tests included, for other systems and machines
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOOS=windows GOARCH=amd64 $(GO) vet ./...
+	GOOS=linux GOARCH=386 $(GO) vet ./...
+
+crash: ## a long run of crash images: RUNS lives for each mode from SEED
+	$(GO) test ./stream -run TestCrashImages -timeout 0 -crash.runs $(or $(RUNS),200) -crash.seed $(or $(SEED),1)
+
+clean: ## remove what was built and the demo's data
+	rm -rf bin data
