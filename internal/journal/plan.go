@@ -30,7 +30,7 @@ type Stray struct {
 	Frame Frame
 }
 
-// A Live is a segment that only a journal holds.
+// A Live is a segment, or what is left of one, that only a journal holds.
 type Live struct {
 	First, End uint64 // End may equal First: started, and still empty
 	Scan       *Scan
@@ -210,7 +210,8 @@ func (w *walk) finish() {
 	if n := len(p.Live); n > 0 {
 		last := w.live[w.walked-1]
 		p.Closed = last.StopKind == KindClosing && last.End == p.Stop && !w.inBatch && !w.hole &&
-			len(p.Strays) == 0 && len(last.Behind) == 0 && len(p.Lost) == 0 && p.Live[n-1].Scan == last
+			len(p.Strays) == 0 && len(last.Behind) == 0 && len(p.Lost) == 0 &&
+			p.Live[n-1] == Live{last.Header.First, p.Stop, last}
 	}
 }
 
@@ -227,23 +228,26 @@ func (w *walk) missing() {
 	}
 }
 
-// segments lists what the replayed journals hold below the stop, and drops the
-// pieces that were cut.
+// segments lists what only the replayed journals hold below the stop, each
+// number once, and drops the pieces that were cut. A journal that is all covered
+// is left out, unless it is the last.
 func (w *walk) segments() {
 	p := w.plan
+	reached := uint64(0)
 	for i, s := range w.live[:w.walked] {
-		end := min(s.End, p.Stop)
-		if i+1 < w.walked {
-			end = min(end, w.live[i+1].Header.First)
+		if s.Header.First > p.Stop {
+			continue // all of it was cut
 		}
-		if s.Header.First > end {
-			continue
+		reached = max(reached, s.Header.First)
+		runs := w.covered.Gaps(reached, min(s.End, p.Stop))
+		for _, r := range runs {
+			p.Live = append(p.Live, Live{First: r.From, End: r.To, Scan: s})
+			reached = r.To
 		}
-		first := min(w.covered.Skip(s.Header.First), end)
-		if first == end && i+1 < w.walked {
-			continue
+		if len(runs) == 0 && i+1 == w.walked {
+			first := w.covered.Skip(reached)
+			p.Live = append(p.Live, Live{First: first, End: first, Scan: s})
 		}
-		p.Live = append(p.Live, Live{First: first, End: end, Scan: s})
 	}
 	kept := p.Pieces[:0]
 	for _, x := range p.Pieces {
