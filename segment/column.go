@@ -54,7 +54,8 @@ func (c Column[T]) Slice() ([]T, bool) {
 	if c.n == 0 {
 		return nil, true
 	}
-	if bigEndian || c.stride != int(unsafe.Sizeof(v)) || uintptr(c.base)%unsafe.Alignof(v) != 0 {
+	size := unsafe.Sizeof(v)
+	if bigEndian && size > 1 || uintptr(c.stride) != size || uintptr(c.base)%unsafe.Alignof(v) != 0 {
 		return nil, false
 	}
 	return unsafe.Slice((*T)(c.base), c.n), true

@@ -135,22 +135,27 @@ func (f *File) same(d disk.File) error {
 // Release ends the use of what one Acquire returned: all that came from it is
 // void. The last one unmaps a file that Evict was called on.
 func (f *File) Release() {
-	n := f.refs.Add(-1)
-	if n < 0 {
-		panic("segment: a File released more often than acquired")
-	}
-	if n == 0 {
+	switch n := f.refs.Add(-1); {
+	case n < 0:
+		f.refs.Add(1)
+		panic(tooOften)
+	case n == 0:
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		if f.refs.Load() == 0 {
-			f.unmap()
+		if f.refs.Load() != 0 {
+			return // acquired anew
 		}
-		return
-	}
-	if eager && n == 1 {
+		if f.kept {
+			f.refs.Add(1) // that was the mapping's own
+			panic(tooOften)
+		}
+		f.unmap()
+	case eager && n == 1:
 		f.evictIdle()
 	}
 }
+
+const tooOften = "segment: a File was released more often than acquired"
 
 // Mapped tells whether the file is mapped now.
 func (f *File) Mapped() bool { return f.refs.Load() > 0 }

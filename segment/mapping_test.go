@@ -91,7 +91,14 @@ func TestEvict(t *testing.T) {
 func TestReleaseTooOften(t *testing.T) {
 	f, _ := open(t, 1)
 	if !panics(f.Release) {
-		t.Error("no panic")
+		t.Error("never acquired: no panic")
+	}
+	f, _ = open(t, 1)
+	if _, err := acquireRows(f); err != nil {
+		t.Fatal(err)
+	}
+	if !panics(f.Release) {
+		t.Error("released twice: no panic")
 	}
 }
 
@@ -120,7 +127,7 @@ func TestAcquireConcurrently(t *testing.T) {
 	}
 	for range 4 {
 		users.Go(func() {
-			for range 500 {
+			for range 200 {
 				got, err := acquireRows(f)
 				if err != nil || !bytes.Equal(got, want) {
 					t.Errorf("other records, %v", err)

@@ -153,17 +153,13 @@ func number(dst []byte, width, n int, first uint64) {
 	}
 }
 
-// heads is what the sequence numbers and times of a run of records say.
+// heads is what the sequence numbers and the order of times of a run of records
+// say.
 type heads struct {
-	next   uint64 // the number that the next record must have
-	wrong  uint64 // not 0: one had another
-	last   int64  // the time of the last record
-	falls  bool   // a time was below the one before
-	lo, hi int64  // the smallest and largest time
-}
-
-func newHeads(first uint64) heads {
-	return heads{next: first, last: -1 << 63, lo: 1<<63 - 1, hi: -1 << 63}
+	next  uint64 // the number that the next record must have
+	wrong uint64 // not 0: one had another
+	last  int64  // the time of the last record
+	falls bool   // a time was below the one before
 }
 
 // add looks at n more records.
@@ -181,7 +177,7 @@ func (h *heads) add(rows []byte, width, n int) {
 		if ts < s.last {
 			s.falls = true
 		}
-		s.lo, s.hi, s.last = min(s.lo, ts), max(s.hi, ts), ts
+		s.last = ts
 	}
 	s.next += uint64(n)
 	*h = s

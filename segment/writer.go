@@ -45,21 +45,21 @@ func (w *Writer) Encode(m Meta, layout Layout, rows []byte, sealedAt int64, flag
 		Flags: flags &^ FlagSorted, SealedAt: sealedAt, Tag: w.tagOf(m),
 	}
 	w.grow(int(geo.Size))
-	heads := newHeads(h.First)
+	seen := heads{next: h.First, last: -1 << 63}
 	if layout == Rows {
-		w.rows(s, aligned(rows), &heads)
+		w.rows(s, aligned(rows), &seen)
 		h.CRC = crc32.ChecksumIEEE(w.image[HeaderSize:])
 	} else {
-		w.transpose(m, geo, aligned(rows), &heads)
+		w.transpose(m, geo, aligned(rows), &seen)
 		h.CRC = crc32.ChecksumIEEE(w.image[geo.Footer:])
 	}
-	if heads.wrong != 0 {
+	if seen.wrong != 0 {
 		return nil, Header{}, fmt.Errorf("%w: the numbers from %d on are not dense", ErrRecords, h.First)
 	}
-	if !heads.falls {
+	if !seen.falls {
 		h.Flags |= FlagSorted
 	}
-	h.MinTime, h.MaxTime = heads.lo, heads.hi
+	h.MinTime, h.MaxTime = w.columns[0].Min, w.columns[0].Max
 	h.Append(w.image[:0])
 	return w.image, h, nil
 }
@@ -103,6 +103,12 @@ func (w *Writer) rows(s *schema.Schema, rows []byte, h *heads) {
 		s.ClearPadding(body[:n])
 		rows, body = rows[n:], body[n:]
 	}
+	body = w.image[HeaderSize:]
+	t := span{schema.Time(body), h.last}
+	if h.falls {
+		t = spanOf(body[8:], s.Width(), len(body)/s.Width(), schema.I64)
+	}
+	w.columns[0].Min, w.columns[0].Max = t.min, t.max
 }
 
 // transpose fills the image of a column file but for the header.
