@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"example.com/ledger/internal/disk"
+	"example.com/ledger/internal/journal"
 	"example.com/ledger/internal/meta"
 	"example.com/ledger/schema"
 	"example.com/ledger/segment"
@@ -33,6 +34,15 @@ type Reader struct {
 	state sightState
 	seen  bool
 	done  bool
+	ahead follow
+}
+
+// A follow reads the newest journal on, so that not every new batch needs a look
+// at everything.
+type follow struct {
+	f   *journal.Follower // nil: look at everything
+	mem *memory           // shown by the present view; rows beyond the end are added
+	n   int               // bytes of rows that are there
 }
 
 // OpenReader opens a stream for reading. Damage of records does not keep it
@@ -82,11 +92,36 @@ func (r *Reader) Snapshot() (*Snapshot, error) {
 func (r *Reader) refresh() error {
 	if r.seen {
 		now, err := r.glance()
-		if err == nil && now == r.state {
+		if err == nil && (now == r.state || r.readOn(now)) {
 			return nil
 		}
 	}
 	return r.look()
+}
+
+// readOn follows the newest journal to where the cursors page says that the
+// writer is. It tells whether that is all: after a roll it is not.
+func (r *Reader) readOn(now sightState) bool {
+	a := &r.ahead
+	if a.f == nil || now.cursor.Generation != r.state.cursor.Generation {
+		return false
+	}
+	rows, more, err := a.f.Next(a.mem.rows[:a.n:len(a.mem.rows)])
+	if err != nil || more || len(rows) > len(a.mem.rows) {
+		return false
+	}
+	a.n = len(rows)
+	end, want := a.f.Seq(), now.published
+	if r.info.Durability == Commit {
+		want = now.cursor.Durable
+		end = min(end, want)
+	}
+	if end < want {
+		return false
+	}
+	r.end = max(r.end, end)
+	r.state = now
+	return true
 }
 
 // sightState is what changes when a stream does.
@@ -172,10 +207,16 @@ func (r *Reader) install(v *sight) {
 		kept[f] = true
 		end = max(end, f.Header().End())
 	}
-	for _, l := range p.Live {
-		if rows, ok := p.Rows(nil, l.First, l.End); ok && len(rows) > 0 {
-			n.mems = append(n.mems, &memory{first: l.First, rows: rows, n: len(rows) / v.info.Schema.Width()})
+	for i, l := range p.Live {
+		rows, ok := p.Rows(nil, l.First, l.End)
+		if !ok {
+			continue
 		}
+		m := &memory{first: l.First, rows: rows}
+		if i == len(p.Live)-1 {
+			r.follow(v, l, m)
+		}
+		n.mems = append(n.mems, m)
 	}
 	r.end = end
 	var gone []retired
@@ -187,6 +228,24 @@ func (r *Reader) install(v *sight) {
 		}
 	}
 	r.views.install(n, gone...)
+}
+
+// follow prepares to read on in the newest journal, if replay ended in it.
+func (r *Reader) follow(v *sight, l journal.Live, m *memory) {
+	if r.ahead.f != nil {
+		_ = r.ahead.f.Close()
+	}
+	r.ahead = follow{}
+	if l.Scan.Header.Generation != v.plan.Generation || l.Scan.End != v.plan.Stop || v.plan.Next != v.plan.Stop {
+		return
+	}
+	f, err := journal.Follow(r.fsys, r.dir, l.Scan)
+	if err != nil {
+		return // then every look is a full one
+	}
+	n := len(m.rows)
+	m.rows = append(m.rows, make([]byte, max(0, v.info.Capacity*v.info.Schema.Width()-n))...)
+	r.ahead = follow{f: f, mem: m, n: n}
 }
 
 // absent says why a file that a snapshot shows can't be opened any more: the
@@ -239,6 +298,10 @@ func (r *Reader) Close() error {
 		return ErrClosed
 	}
 	r.done = true
+	if r.ahead.f != nil {
+		_ = r.ahead.f.Close()
+		r.ahead = follow{}
+	}
 	if v := r.views.present.Load(); v != nil {
 		for _, f := range v.files {
 			f.Evict()
