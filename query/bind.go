@@ -67,6 +67,7 @@ type tree struct {
 	col  int
 	kind schema.Kind
 	set  set
+	rest set // of the domain, if it has fewer spans than set; else nil
 }
 
 // always and never are the trees of what needs no look at a record.
@@ -120,7 +121,11 @@ func leaf(col int, kind schema.Kind, x set) *tree {
 	case none:
 		return never
 	}
-	return &tree{op: opIn, col: col, kind: kind, set: x}
+	t := &tree{op: opIn, col: col, kind: kind, set: x}
+	if rest := x.not(domain(kind)); len(rest) < len(x) {
+		t.rest = rest
+	}
+	return t
 }
 
 // set returns the values of column c for which a comparison holds.

@@ -16,7 +16,7 @@ const (
 	blockColumns = 16384
 	// blockRows is that of rows: a column is gathered from them, so the rows
 	// themselves have to stay in the cache.
-	blockRows = 2048
+	blockRows = 1024
 )
 
 // littleEndian: values can be used as they lie in a file.
@@ -157,23 +157,40 @@ func (b *block) values(id int) vec {
 	base := c.base[b.lo*c.stride:]
 	switch size {
 	case 1:
-		for i, d := 0, words[uint8](v); i < len(d); i++ {
-			d[i] = base[i*c.stride]
-		}
+		gather(words[uint8](v), base, c.stride)
 	case 2:
-		for i, d := 0, words[uint16](v); i < len(d); i++ {
-			d[i] = binary.LittleEndian.Uint16(base[i*c.stride:])
-		}
+		gather(words[uint16](v), base, c.stride)
 	case 4:
-		for i, d := 0, words[uint32](v); i < len(d); i++ {
-			d[i] = binary.LittleEndian.Uint32(base[i*c.stride:])
-		}
+		gather(words[uint32](v), base, c.stride)
 	default:
-		for i, d := 0, words[uint64](v); i < len(d); i++ {
-			d[i] = binary.LittleEndian.Uint64(base[i*c.stride:])
-		}
+		gather(words[uint64](v), base, c.stride)
 	}
 	return v
+}
+
+// gather fills dst with the values that stand stride bytes apart in base. What
+// it loads may lie at any address: machines that can't have that get memory from
+// package segment in which it doesn't.
+func gather[T kern.Word](dst []T, base []byte, stride int) {
+	if len(dst) == 0 {
+		return
+	}
+	size := int(unsafe.Sizeof(dst[0]))
+	_ = base[(len(dst)-1)*stride+size-1] // all that is loaded
+	if !littleEndian {
+		for i := range dst {
+			var x uint64
+			for k := range size {
+				x |= uint64(base[i*stride+k]) << (8 * k)
+			}
+			dst[i] = T(x)
+		}
+		return
+	}
+	p := unsafe.Pointer(&base[0])
+	for i := range dst {
+		dst[i] = *(*T)(unsafe.Add(p, i*stride))
+	}
 }
 
 // at returns the bits of record i of the segment, widened to 64.

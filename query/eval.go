@@ -25,7 +25,7 @@ func (b *block) eval(t *tree) []uint64 {
 func (b *block) evalInto(t *tree, m []uint64, depth int) {
 	switch t.op {
 	case opIn:
-		b.leafInto(t.set, b.values(t.col), m, depth)
+		b.leafInto(t, b.values(t.col), m, depth)
 		return
 	case opAnd:
 		kern.FillMask(m, b.n)
@@ -67,14 +67,13 @@ func isZero(m []uint64) bool {
 // spansMax is the number of spans up to which each is compared with all values.
 const spansMax = 8
 
-// leafInto fills m with the comparison of v with a set.
-func (b *block) leafInto(x set, v vec, m []uint64, depth int) {
+// leafInto fills m with the comparison of v with a leaf's set.
+func (b *block) leafInto(t *tree, v vec, m []uint64, depth int) {
 	if v.n == 0 {
 		return
 	}
-	d := domain(v.kind)
-	if rest := x.not(d); len(rest) < len(x) && len(rest) <= spansMax {
-		b.spansInto(rest, v, m, depth)
+	if t.rest != nil && len(t.rest) <= spansMax {
+		b.spansInto(t.rest, v, m, depth)
 		for i := range m {
 			m[i] = ^m[i]
 		}
@@ -83,6 +82,7 @@ func (b *block) leafInto(x set, v vec, m []uint64, depth int) {
 		}
 		return
 	}
+	x := t.set
 	if len(x) <= spansMax {
 		b.spansInto(x, v, m, depth)
 		return
@@ -101,10 +101,6 @@ func (b *block) leafInto(x set, v vec, m []uint64, depth int) {
 }
 
 func (b *block) spansInto(x set, v vec, m []uint64, depth int) {
-	if len(x) == 0 {
-		clear(m)
-		return
-	}
 	compareSpan(x[0], v, m)
 	for _, s := range x[1:] {
 		tmp := b.maskAt(depth)

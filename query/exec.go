@@ -2,44 +2,43 @@ package query
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
+
+	"example.com/ledger/segment"
+	"example.com/ledger/stream"
 )
 
-var workerPool = sync.Pool{New: func() any { return new(worker) }}
+var workerPool = sync.Pool{New: func() any { return newWorker() }}
 
 // execute scans all parts and returns the groups.
 func (q *Query) execute(ctx context.Context, p *plan) (*groups, Stats, error) {
-	var stats Stats
-	from, to := p.seqs()
-	var parts []part
-	if p.where != never {
-		var err error
-		if parts, stats.Gone, err = q.src.parts(nil, from, to); err != nil {
-			return nil, stats, err
-		}
-	}
-	x := &execution{ctx: ctx, p: p, cols: p.columns()}
-	x.parts = x.wanted(parts)
-	stats.Skipped = len(parts) - len(x.parts)
-	n := q.workersFor(x.parts)
-	workers := make([]*worker, n)
-	for i := range workers {
-		workers[i] = workerPool.Get().(*worker)
-		workers[i].reset(ctx, p)
-	}
+	x := &execution{ctx: ctx, p: p}
+	first := workerPool.Get().(*worker)
+	first.reset(ctx, p)
+	workers := []*worker{first}
 	defer func() {
 		for _, w := range workers {
 			w.finish()
 		}
 	}()
-	if n == 1 {
-		x.run(workers[0], n)
+	var stats Stats
+	var err error
+	if stats.Gone, err = x.list(q, first); err != nil {
+		return nil, stats, err
+	}
+	for len(workers) < q.workersFor(x.parts) {
+		w := workerPool.Get().(*worker)
+		w.reset(ctx, p)
+		workers = append(workers, w)
+	}
+	x.workers = len(workers)
+	if x.workers == 1 {
+		x.run(first)
 	} else {
 		var wg sync.WaitGroup
 		for _, w := range workers {
-			wg.Go(func() { x.run(w, n) })
+			wg.Go(func() { x.run(w) })
 		}
 		wg.Wait()
 	}
@@ -47,7 +46,7 @@ func (q *Query) execute(ctx context.Context, p *plan) (*groups, Stats, error) {
 		return nil, stats, x.err
 	}
 	stats.Read = int(x.read.Load())
-	stats.Skipped += len(x.parts) - stats.Read
+	stats.Skipped = x.listed - stats.Read
 	out := &groups{}
 	out.reset(p)
 	for _, w := range workers {
@@ -56,64 +55,58 @@ func (q *Query) execute(ctx context.Context, p *plan) (*groups, Stats, error) {
 		}
 	}
 	if out.width == 0 && out.n == 0 {
-		if _, err := out.find(nil); err != nil {
-			return nil, stats, err
-		}
+		_, err = out.find(nil)
 	}
-	return out, stats, nil
+	return out, stats, err
 }
 
 // An execution is one run of a query, shared by its workers.
 type execution struct {
-	ctx   context.Context
-	p     *plan
-	cols  []int // that the plan needs, besides the condition's
-	parts []part
-	next  atomic.Int64
-	read  atomic.Int64
+	ctx     context.Context
+	p       *plan
+	listed  int    // parts of the range
+	parts   []part // that headers don't rule out
+	workers int
+	next    atomic.Int64
+	read    atomic.Int64
 
 	mu    sync.Mutex
 	err   error
 	errAt int // the part that err is of
 }
 
-// wanted keeps the parts that their headers don't rule out.
-func (x *execution) wanted(parts []part) []part {
-	w := workerPool.Get().(*worker)
-	defer workerPool.Put(w)
-	w.reset(x.ctx, x.p)
-	out := parts[:0]
-	for _, pt := range parts {
-		w.turn(pt)
-		if pt.len() > 0 && x.p.where.under(w.cheap) != never {
-			out = append(out, pt)
-		} else {
-			pt.count(false)
-		}
+// list makes the list of parts, in the memory of w, and returns what is gone.
+func (x *execution) list(q *Query, w *worker) (gone []stream.DroppedError, err error) {
+	if x.p.where == never {
+		return nil, nil
 	}
-	return out
+	from, to := x.p.seqs()
+	w.parts, gone, err = parts(w.parts[:0], q.v, from, to)
+	x.listed = len(w.parts)
+	n := 0
+	for i := range w.parts {
+		pt := &w.parts[i]
+		w.part = pt
+		clear(w.zone)
+		if pt.Len() == 0 || x.p.where.under(w.cheapOf) == never {
+			pt.Skip()
+			continue
+		}
+		w.parts[n] = *pt
+		n++
+	}
+	x.parts = w.parts[:n]
+	return gone, err
 }
 
 // run takes part after part until none is left or one failed.
-func (x *execution) run(w *worker, workers int) {
+func (x *execution) run(w *worker) {
 	for {
 		i := int(x.next.Add(1) - 1)
 		if i >= len(x.parts) {
 			break
 		}
-		err := x.ctx.Err()
-		if err == nil {
-			if ahead := i + workers; ahead < len(x.parts) {
-				w.willNeed(x.parts[ahead], x.cols)
-			}
-			var read bool
-			read, err = w.scan(x.parts[i])
-			x.parts[i].count(read)
-			if read {
-				x.read.Add(1)
-			}
-		}
-		if err != nil {
+		if err := x.part(w, i); err != nil {
 			x.fail(err, i)
 			return
 		}
@@ -121,6 +114,24 @@ func (x *execution) run(w *worker, workers int) {
 	if err := w.flush(); err != nil {
 		x.fail(err, len(x.parts))
 	}
+}
+
+// part scans one part, having asked for the one after next ahead.
+func (x *execution) part(w *worker, i int) error {
+	if err := x.ctx.Err(); err != nil {
+		return err
+	}
+	if ahead := i + x.workers; ahead < len(x.parts) {
+		w.willNeed(&x.parts[ahead], x.p.cols)
+	}
+	read, err := w.scan(&x.parts[i])
+	if !read {
+		x.parts[i].Skip()
+		return err
+	}
+	x.read.Add(1)
+	x.parts[i].Count()
+	return err
 }
 
 // fail ends the execution. Of several errors that of the first part counts, so
@@ -135,22 +146,21 @@ func (x *execution) fail(err error, part int) {
 }
 
 // willNeed asks for the columns of a part ahead: those of the condition, and cols.
-func (w *worker) willNeed(pt part, cols []int) {
-	w.turn(pt)
-	t := w.left(w.p.where)
-	if t == never {
+func (w *worker) willNeed(pt *part, cols []int) {
+	if !w.turn(pt) {
 		return
 	}
-	g, err := pt.acquire()
+	g, err := pt.Acquire()
 	if err != nil {
 		return // scan will say so
 	}
-	for _, c := range t.columns(slices.Clip(cols)) {
+	w.cols = w.left.columns(append(w.cols[:0], cols...))
+	for _, c := range w.cols {
 		if c != colSeq {
 			g.WillNeed(c)
 		}
 	}
-	pt.release()
+	pt.Release()
 }
 
 // groupsKept is the number of groups whose memory a worker keeps for the next query.
@@ -162,7 +172,8 @@ func (w *worker) finish() {
 		w.clear()
 	}
 	w.b.close()
-	w.ctx, w.p, w.part = nil, nil, nil
+	w.ctx, w.p, w.part, w.left, w.g = nil, nil, nil, nil, segment.Segment{}
+	clear(w.parts)
 	if w.groups.p = nil; w.groups.n > groupsKept {
 		w.groups = groups{}
 	}

@@ -33,7 +33,8 @@ type plan struct {
 	init  []wide // what prims begin with
 	steps []step
 	tally tallyPlan
-	limit int // groups
+	cols  []int // that are read besides the condition's
+	limit int   // groups
 }
 
 // A boundAgg is an aggregate, and where its prims are.
@@ -99,6 +100,7 @@ func (p *plan) bindAggs(aggs []Agg) error {
 	}
 	p.planSteps()
 	p.planTally()
+	p.cols = p.columns()
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 // change it: a Query that is no longer built up may be run by any number of
 // goroutines, as long as the snapshot is open.
 type Query struct {
-	src     source
+	v       *stream.Snapshot
 	s       *schema.Schema
 	pred    Pred
 	by      []string
@@ -36,9 +36,7 @@ const groupsMax = 1 << 22
 
 // From begins a query of all records of a snapshot. Records that are gone are
 // passed over; Stats.Gone names them.
-func From(v *stream.Snapshot) *Query { return from(snapshotSource{v}, v.Schema()) }
-
-func from(src source, s *schema.Schema) *Query { return &Query{src: src, s: s, groups: groupsMax} }
+func From(v *stream.Snapshot) *Query { return &Query{v: v, s: v.Schema(), groups: groupsMax} }
 
 // Where keeps the records for which p holds. Further calls narrow it down more.
 func (q *Query) Where(p Pred) *Query {
@@ -167,8 +165,8 @@ func (q *Query) workersFor(parts []part) int {
 		n = runtime.GOMAXPROCS(0)
 	}
 	records := 0
-	for _, p := range parts {
-		records += p.len()
+	for i := range parts {
+		records += parts[i].Len()
 	}
 	// A goroutine is not worth it for less than what one scans in a few tens of µs.
 	return max(1, min(n, len(parts), 1+records/(1<<17)))

@@ -174,24 +174,25 @@ func (s *rowScan) walk(from, to uint64, reverse bool, cols []int, take func(sel 
 	if s.p.where == never {
 		return nil
 	}
-	parts, _, err := s.q.src.parts(nil, from, to)
-	if err != nil {
+	w := s.w
+	var err error
+	if w.parts, _, err = parts(w.parts[:0], s.q.v, from, to); err != nil {
 		return err
 	}
-	for k := range parts {
+	for k := range w.parts {
 		i := k
 		if reverse {
-			i = len(parts) - 1 - k
+			i = len(w.parts) - 1 - k
 		}
 		if next := i + 1; k > 0 || s.left < 0 { // a short answer is found without more
 			if reverse {
 				next = i - 1
 			}
-			if next >= 0 && next < len(parts) {
-				s.w.willNeed(parts[next], cols)
+			if next >= 0 && next < len(w.parts) {
+				w.willNeed(&w.parts[next], cols)
 			}
 		}
-		more, err := s.part(parts[i], reverse, cols, take, give)
+		more, err := s.part(&w.parts[i], reverse, cols, take, give)
 		if err != nil || !more {
 			return err
 		}
@@ -199,30 +200,26 @@ func (s *rowScan) walk(from, to uint64, reverse bool, cols []int, take func(sel 
 	return nil
 }
 
-func (s *rowScan) part(pt part, reverse bool, cols []int, take func(sel []uint32, n int), give func() bool) (more bool, err error) {
-	w, b := s.w, s.w.b
-	w.turn(pt)
-	if pt.len() == 0 {
+func (s *rowScan) part(pt *part, reverse bool, cols []int, take func(sel []uint32, n int), give func() bool) (more bool, err error) {
+	w := s.w
+	if !w.turn(pt) {
+		pt.Skip()
 		return true, nil
 	}
-	t := w.left(s.p.where)
-	if t == never {
-		pt.count(false)
-		return true, nil
-	}
-	pt.count(true)
-	g, err := pt.acquire()
+	pt.Count()
+	g, err := pt.Acquire()
 	if err != nil {
 		return false, err
 	}
-	defer pt.release()
-	_, _, sorted, ok := pt.times()
+	defer pt.Release()
 	var lo, hi int
-	err = disk.Guard(func() error {
-		if lo, hi, t, err = narrow(b, g, t, sorted && ok); err != nil {
+	var t *tree
+	err = disk.Guard(func() (err error) {
+		if lo, hi, t, err = narrow(w.b, g, w.left, pt.sorted()); err != nil {
 			return err
 		}
-		return b.open(g, t.columns(append([]int(nil), cols...)))
+		w.cols = t.columns(append(w.cols[:0], cols...))
+		return w.b.open(g, w.cols)
 	})
 	for more = true; more && err == nil && lo < hi; {
 		if err = w.ctx.Err(); err != nil {

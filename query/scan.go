@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"math"
+	"slices"
 	"sort"
 
 	"example.com/ledger/internal/disk"
@@ -17,7 +18,6 @@ type worker struct {
 	p      *plan
 	b      *block
 	groups groups
-	part   part
 	zone   []zone // of each column of the part, when first asked for
 	slots  []wide // of a run
 	key    []uint64
@@ -26,7 +26,23 @@ type worker struct {
 	gids   []uint32
 	sel    []uint32
 	tab    tallies
-	steps  []step
+	cols   []int
+	parts  []part // of the query, for the worker that made the list
+
+	// The part that is scanned, and what is left of the condition for it.
+	part *part
+	g    segment.Segment
+	left *tree
+
+	// Methods as functions, made once.
+	knownOf, cheapOf func(col int) (span, bool)
+	scanOpen         func() error
+}
+
+func newWorker() *worker {
+	w := &worker{}
+	w.knownOf, w.cheapOf, w.scanOpen = w.known, w.cheap, w.segment
+	return w
 }
 
 // A zone is what is known of a column's values in a part.
@@ -44,8 +60,8 @@ func (w *worker) reset(ctx context.Context, p *plan) {
 	}
 	w.groups.reset(p)
 	w.slots = append(w.slots[:0], p.init...)
-	w.key = append(w.key[:0], make([]uint64, w.groups.width)...)
-	w.zone = append(w.zone[:0], make([]zone, len(w.b.cols))...)
+	w.key = slices.Grow(w.key[:0], w.groups.width)[:w.groups.width]
+	w.zone = slices.Grow(w.zone[:0], len(w.b.cols))[:len(w.b.cols)]
 	w.tab.reset(p)
 }
 
@@ -60,12 +76,11 @@ func (w *worker) known(id int) (span, bool) {
 	var lo, hi int64
 	switch id {
 	case colSeq:
-		lo, z.known = int64(w.part.first()), true
-		hi = lo + int64(w.part.len()-1)
+		lo, hi, z.known = int64(w.part.First), int64(w.part.End-1), true
 	case colTime:
-		lo, hi, _, z.known = w.part.times()
+		lo, hi, z.known = w.part.h.MinTime, w.part.h.MaxTime, w.part.sealed
 	default:
-		lo, hi, z.known = w.part.bounds(id)
+		lo, hi, z.known = w.part.Bounds(id)
 	}
 	z.span = span{order(uint64(lo), isSigned), order(uint64(hi), isSigned)}
 	return z.span, z.known
@@ -87,49 +102,40 @@ func (w *worker) cheap(id int) (span, bool) {
 	return span{}, false
 }
 
-// turn makes pt the part that is scanned.
-func (w *worker) turn(pt part) {
+// turn makes pt the part that is scanned, and finds what is left of the
+// condition for it. It reports whether the part has to be looked at.
+func (w *worker) turn(pt *part) bool {
 	w.part = pt
 	clear(w.zone)
+	if w.left = w.p.where.under(w.cheapOf); w.left != never {
+		w.left = w.left.under(w.knownOf)
+	}
+	return w.left != never && pt.Len() > 0
 }
 
-// left returns what is left of a condition for the part; never means that
-// nothing of it need be read.
-func (w *worker) left(t *tree) *tree {
-	if t = t.under(w.cheap); t == never {
-		return never
-	}
-	return t.under(w.known)
-}
-
-// scan adds the records of a part to the groups.
-func (w *worker) scan(pt part) (read bool, err error) {
-	w.turn(pt)
-	if pt.len() == 0 {
+// scan adds the records of a part to the groups. It tells whether it had to read
+// values.
+func (w *worker) scan(pt *part) (read bool, err error) {
+	if !w.turn(pt) {
 		return false, nil
 	}
-	t := w.left(w.p.where)
-	if t == never {
-		return false, nil
-	}
-	if w.groups.width == 0 && t == always && pt.exact() {
+	if w.groups.width == 0 && w.left == always && pt.whole() {
 		if done, err := w.fromBounds(); done || err != nil {
 			return false, err
 		}
 	}
-	g, err := pt.acquire()
-	if err != nil {
+	if w.g, err = pt.Acquire(); err != nil {
 		return false, err
 	}
-	defer pt.release()
-	return true, disk.Guard(func() error { return w.segment(g, t) })
+	defer pt.Release()
+	return true, disk.Guard(w.scanOpen)
 }
 
 // fromBounds answers for a whole part by what its header and footer say, if
 // that is enough.
 func (w *worker) fromBounds() (bool, error) {
 	slots := append(w.slots[:0], w.p.init...)
-	slots[0] = wideInt(int64(w.part.len()))
+	slots[0] = wideInt(int64(w.part.Len()))
 	for _, s := range w.p.steps {
 		z, ok := w.known(s.a)
 		if s.op != stepMinMax || !ok {
@@ -145,15 +151,15 @@ func (w *worker) fromBounds() (bool, error) {
 	return true, w.groups.add(nil, slots)
 }
 
-// segment scans the part's records.
-func (w *worker) segment(g segment.Segment, t *tree) error {
-	_, _, sorted, ok := w.part.times()
-	sorted = sorted && ok
-	lo, hi, t, err := narrow(w.b, g, t, sorted)
+// segment scans the acquired records of the part.
+func (w *worker) segment() error {
+	sorted := w.part.sorted()
+	lo, hi, t, err := narrow(w.b, w.g, w.left, sorted)
 	if err != nil || lo == hi {
 		return err
 	}
-	if err := w.b.open(g, t.columns(w.p.columns())); err != nil {
+	w.cols = t.columns(append(w.cols[:0], w.p.cols...))
+	if err := w.b.open(w.g, w.cols); err != nil {
 		return err
 	}
 	switch {
@@ -184,7 +190,7 @@ func narrow(b *block, g segment.Segment, t *tree, sorted bool) (lo, hi int, left
 	if !ok || !sorted {
 		return lo, hi, t, nil
 	}
-	if err := b.open(g, []int{colTime}); err != nil {
+	if err := b.open(g, timeOnly); err != nil {
 		return 0, 0, t, err
 	}
 	h := s.hull()
@@ -196,6 +202,8 @@ func narrow(b *block, g segment.Segment, t *tree, sorted bool) (lo, hi int, left
 	}
 	return lo + from, lo + to, t, nil
 }
+
+var timeOnly = []int{colTime}
 
 // single adds the records of [lo, hi) to one group.
 func (w *worker) single(lo, hi int, t *tree, key []uint64) error {
