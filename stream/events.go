@@ -16,6 +16,7 @@ const (
 	EventPoisoned  EventKind = "poisoned"  // a write or sync failed: no more appends until it is opened again
 	EventSealLag   EventKind = "seal_lag"  // a segment could not be sealed, or an append had to wait for one
 	EventLowDisk   EventKind = "low_disk"  // there is room for less than four more segments: Bytes
+	EventHeld      EventKind = "held"      // retention kept what a consumer has not read: from From on
 	EventRetained  EventKind = "retained"  // retention dropped segments within [From, To), or failed: Err
 )
 

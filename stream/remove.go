@@ -48,16 +48,12 @@ func remove(fsys disk.FS, dir string) error {
 	if err != nil {
 		return err
 	}
-	q := filepath.Join(dir, meta.Quarantine)
-	if e, err := fsys.Stat(q); err == nil && e.Dir {
-		inside, err := removeFiles(fsys, q, func(string) bool { return true })
+	for _, folder := range []string{meta.Quarantine, meta.Consumers} {
+		gone, err := removeFolder(fsys, filepath.Join(dir, folder))
 		if err != nil {
 			return err
 		}
-		if inside == 0 {
-			if err := fsys.Remove(q); err != nil {
-				return err
-			}
+		if gone {
 			others--
 		}
 	}
@@ -68,6 +64,19 @@ func remove(fsys disk.FS, dir string) error {
 		return err
 	}
 	return fsys.SyncDir(filepath.Dir(filepath.Clean(dir)))
+}
+
+// removeFolder removes a folder of the stream's with the files in it. It tells
+// whether the folder was there and is gone.
+func removeFolder(fsys disk.FS, dir string) (gone bool, err error) {
+	if e, err := fsys.Stat(dir); err != nil || !e.Dir {
+		return false, nil
+	}
+	left, err := removeFiles(fsys, dir, func(string) bool { return true })
+	if err != nil || left > 0 {
+		return false, err
+	}
+	return true, fsys.Remove(dir)
 }
 
 // removeFiles unlinks the regular files of a directory that pick chooses, and

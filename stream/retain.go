@@ -50,7 +50,7 @@ func (b *broom) take() []*segment.File {
 // back when it returns, but for files that snapshots hold: these go when the
 // last of them is closed. With dryRun it only tells what it would drop.
 // Appends go on meanwhile. After an error nothing is dropped, or the rest of it
-// at the next Open.
+// at the next Open. What consumers hold (Consumer.Hold) is kept.
 func (s *Stream) Retain(p retention.Policy, dryRun bool) ([]retention.Dropped, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -64,7 +64,10 @@ func (s *Stream) Retain(p retention.Policy, dryRun bool) ([]retention.Dropped, e
 	}
 	facts, total := s.facts()
 	s.mu.Unlock()
-	chosen := p.Select(facts, total, s.now(), s.schema.Unit())
+	chosen, err := s.unheld(p.Select(facts, total, s.now(), s.schema.Unit()))
+	if err != nil {
+		return nil, err
+	}
 	if dryRun || len(chosen) == 0 {
 		return chosen, nil
 	}
@@ -73,6 +76,27 @@ func (s *Stream) Retain(p retention.Policy, dryRun bool) ([]retention.Dropped, e
 	}
 	s.tell(Event{Kind: EventRetained, From: Seq(chosen[0].First), To: Seq(chosen[len(chosen)-1].End)})
 	return chosen, s.sweep()
+}
+
+// unheld takes out of a choice what consumers hold, and says so.
+func (s *Stream) unheld(chosen []retention.Dropped) ([]retention.Dropped, error) {
+	if len(chosen) == 0 {
+		return nil, nil
+	}
+	cs, err := s.Consumers()
+	if err != nil {
+		return nil, err
+	}
+	from, name, ok := held(cs, s.published.Load())
+	if !ok {
+		return chosen, nil
+	}
+	keep := slices.DeleteFunc(slices.Clone(chosen), func(d retention.Dropped) bool { return d.End > from })
+	if n := len(chosen) - len(keep); n > 0 {
+		s.tell(Event{Kind: EventHeld, From: Seq(from), To: Seq(chosen[len(chosen)-1].End),
+			Err: fmt.Errorf("consumer %s holds %d segments that retention would drop", name, n)})
+	}
+	return keep, nil
 }
 
 // facts are what policies look at. Under mu.

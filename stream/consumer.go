@@ -1,0 +1,213 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"example.com/ledger/internal/disk"
+	"example.com/ledger/internal/meta"
+)
+
+// A Consumer is a named reader's durable position in a stream: the number that
+// it reads next. It commits what it has dealt with, and after a crash begins
+// again there: at least once. It needs no lock of the writer's and may live in
+// another process; one process at a time should use a name.
+type Consumer struct {
+	fsys disk.FS
+	dir  string
+	id   string
+
+	mu sync.Mutex
+	c  meta.Consumer
+}
+
+// ConsumerInfo says where a consumer is.
+type ConsumerInfo struct {
+	Name     string
+	Position Seq       // the next number that it reads
+	Lag      uint64    // records published and not yet committed by it
+	Hold     uint64    // records that retention keeps for it at most; 0: none
+	At       time.Time // of its last commit
+}
+
+// OpenConsumer opens the consumer of that name of the stream in dir. A new one
+// begins at number 0 and is on disk after its first Commit or Hold. Errors:
+// ErrName, ErrNotFound, ErrCorrupt.
+func OpenConsumer(dir, name string) (*Consumer, error) {
+	return OpenConsumerOn(disk.OS(), dir, name)
+}
+
+// OpenConsumerOn is OpenConsumer on another disk, for the tests of this module.
+func OpenConsumerOn(fsys disk.FS, dir, name string) (*Consumer, error) {
+	if err := meta.CheckName(name); err != nil {
+		return nil, fmt.Errorf("%w: consumer %w", ErrName, err)
+	}
+	info, err := readInfo(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &Consumer{fsys: fsys, dir: dir, id: meta.FormatID(info.ID)}
+	c.c, err = readConsumer(fsys, c.path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		c.c, err = meta.Consumer{ID: c.id, Name: name}, nil
+	}
+	if err == nil && (c.c.ID != c.id || c.c.Name != name) {
+		err = &CorruptError{Path: c.path(name), Offset: -1, Detail: "of another stream or consumer"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func readConsumer(fsys disk.FS, path string) (meta.Consumer, error) {
+	b, err := readWhole(fsys, path, smallFile)
+	if err != nil {
+		return meta.Consumer{}, err
+	}
+	return meta.DecodeConsumer(path, b)
+}
+
+const consumerSuffix = ".json"
+
+func (c *Consumer) path(name string) string {
+	return filepath.Join(c.dir, meta.Consumers, name+consumerSuffix)
+}
+
+// Name returns the consumer's name.
+func (c *Consumer) Name() string { return c.c.Name }
+
+// Position is the number that the consumer reads next: where its Tail begins.
+func (c *Consumer) Position() Seq {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Seq(c.c.Position)
+}
+
+// Commit says that all below next has been dealt with. When it returns nil that
+// is on disk. It goes forward only: below the position the error is ErrRange.
+func (c *Consumer) Commit(next Seq) error {
+	return c.change(func(m *meta.Consumer) error {
+		if uint64(next) < m.Position {
+			return fmt.Errorf("%w: consumer %s is at %d, and %d is behind that", ErrRange, m.Name, m.Position, next)
+		}
+		m.Position = uint64(next)
+		return nil
+	})
+}
+
+// Reset sets the position, back too: what follows is read again.
+func (c *Consumer) Reset(next Seq) error {
+	return c.change(func(m *meta.Consumer) error {
+		m.Position = uint64(next)
+		return nil
+	})
+}
+
+// Hold asks the writer's retention to keep what this consumer has not committed,
+// but at most the newest records of the stream, so that one that died doesn't
+// fill the disk. 0 ends that.
+func (c *Consumer) Hold(records uint64) error {
+	return c.change(func(m *meta.Consumer) error {
+		m.Hold = records
+		return nil
+	})
+}
+
+// change replaces the file. After an error the position is as it was.
+func (c *Consumer) change(f func(*meta.Consumer) error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.c
+	if err := f(&m); err != nil {
+		return err
+	}
+	m.At = time.Now().UTC()
+	b, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(c.dir, meta.Consumers)
+	if err := makeDirs(c.fsys, folder); err != nil {
+		return err
+	}
+	late, err := replaceFile(c.fsys, c.path(m.Name), b)
+	if err = errors.Join(late, err); err != nil {
+		return fmt.Errorf("ledger: consumer %s: %w", m.Name, err)
+	}
+	c.c = m
+	return nil
+}
+
+// Remove forgets the consumer, and what it held.
+func (c *Consumer) Remove() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := c.fsys.Remove(c.path(c.c.Name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = c.fsys.SyncDir(filepath.Join(c.dir, meta.Consumers))
+	}
+	c.c.Position, c.c.Hold = 0, 0
+	return err
+}
+
+// consumers reads all consumers of a stream. next is the stream's end.
+func consumers(fsys disk.FS, dir string, next uint64) ([]ConsumerInfo, error) {
+	folder := filepath.Join(dir, meta.Consumers)
+	entries, err := fsys.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []ConsumerInfo
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name, consumerSuffix)
+		if !ok || !e.Regular || meta.CheckName(name) != nil {
+			continue
+		}
+		m, err := readConsumer(fsys, filepath.Join(folder, e.Name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ConsumerInfo{Name: m.Name, Position: Seq(m.Position), Lag: next - min(next, m.Position), Hold: m.Hold, At: m.At})
+	}
+	return out, nil
+}
+
+// Consumers tells where the stream's consumers are.
+func (s *Stream) Consumers() ([]ConsumerInfo, error) {
+	return consumers(s.fsys, s.dir, s.published.Load())
+}
+
+// Consumers tells where the stream's consumers are.
+func (r *Reader) Consumers() ([]ConsumerInfo, error) {
+	return consumers(r.fsys, r.dir, uint64(r.Cursors().Published))
+}
+
+// held is the number from which on retention keeps everything, and the consumer
+// that asked for it; ok is false if none does.
+func held(cs []ConsumerInfo, next uint64) (from uint64, name string, ok bool) {
+	for _, c := range cs {
+		if c.Hold == 0 {
+			continue
+		}
+		at := max(uint64(c.Position), next-min(next, c.Hold))
+		if !ok || at < from {
+			from, name, ok = at, c.Name, true
+		}
+	}
+	return from, name, ok
+}

@@ -1,0 +1,93 @@
+package stream
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"example.com/ledger/retention"
+)
+
+// TestConsumer: a position is durable, goes forward only, and its lag shows.
+func TestConsumer(t *testing.T) {
+	sch := small(t)
+	dir := filepath.Join(t.TempDir(), "s")
+	s := must[*Stream](t)(Create(dir, Options{Schema: sch, Capacity: 4}))
+	defer s.Close()
+	for i := range 5 {
+		if _, _, err := s.Append(recs(sch, i, 4)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := must[*Consumer](t)(OpenConsumer(dir, "risk"))
+	if c.Position() != 0 {
+		t.Fatalf("a new consumer is at %d, want 0", c.Position())
+	}
+	if err := c.Commit(7); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Commit(6); !errors.Is(err, ErrRange) {
+		t.Fatalf("Commit back: %v, want ErrRange", err)
+	}
+	again := must[*Consumer](t)(OpenConsumer(dir, "risk"))
+	if again.Position() != 7 {
+		t.Fatalf("opened again at %d, want 7", again.Position())
+	}
+	cs := must[[]ConsumerInfo](t)(s.Consumers())
+	if len(cs) != 1 || cs[0].Name != "risk" || cs[0].Lag != 13 {
+		t.Fatalf("Consumers = %+v, want risk with a lag of 13", cs)
+	}
+	if err := again.Reset(2); err != nil || again.Position() != 2 {
+		t.Fatalf("Reset(2): %v, at %d", err, again.Position())
+	}
+	if err := again.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	if cs := must[[]ConsumerInfo](t)(s.Consumers()); len(cs) != 0 {
+		t.Fatalf("after Remove: %+v", cs)
+	}
+	for _, bad := range []string{"", ".", "..", "a/b", "../x", ".hidden", "-flag", "ä"} {
+		if _, err := OpenConsumer(dir, bad); !errors.Is(err, ErrName) {
+			t.Errorf("OpenConsumer(%q): %v, want ErrName", bad, err)
+		}
+	}
+}
+
+// TestHold: retention keeps what a consumer has asked it to, up to its bound.
+func TestHold(t *testing.T) {
+	sch := small(t)
+	dir := filepath.Join(t.TempDir(), "s")
+	s := must[*Stream](t)(Create(dir, Options{Schema: sch, Capacity: 4}))
+	defer s.Close()
+	for i := range 10 {
+		if _, _, err := s.Append(recs(sch, i, 4)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	c := must[*Consumer](t)(OpenConsumer(dir, "slow"))
+	if err := errors.Join(c.Commit(9), c.Hold(1000)); err != nil {
+		t.Fatal(err)
+	}
+	drop := func() int {
+		t.Helper()
+		return len(must[[]retention.Dropped](t)(s.Retain(retention.Policy{BeforeSeq: 40}, false)))
+	}
+	if n := drop(); n != 2 {
+		t.Fatalf("dropped %d segments, want the 2 below 9", n)
+	}
+	if err := c.Hold(12); err != nil { // the newest 12 records only
+		t.Fatal(err)
+	}
+	if n := drop(); n != 5 {
+		t.Fatalf("dropped %d segments, want the 5 up to 28", n)
+	}
+	if err := c.Hold(0); err != nil {
+		t.Fatal(err)
+	}
+	if n := drop(); n != 3 {
+		t.Fatalf("dropped %d segments, want the 3 left", n)
+	}
+}
