@@ -24,13 +24,15 @@ import (
 // acknowledged batches may not be known to be durable before a writer has
 // opened the stream.
 type Reader struct {
-	fsys disk.FS
-	dir  string
-	info Info
+	fsys   disk.FS
+	dir    string
+	schema *schema.Schema
+	gone   absence
 
 	views views
 	mu    sync.Mutex // one look at a time
-	end   uint64     // of the present view
+	info  Info
+	end   uint64 // of the present view
 	state sightState
 	seen  bool
 	done  bool
@@ -56,7 +58,7 @@ func OpenReaderOn(fsys disk.FS, dir string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ledger: read %s: %w", dir, err)
 	}
-	r := &Reader{fsys: fsys, dir: dir, info: info}
+	r := &Reader{fsys: fsys, dir: dir, schema: info.Schema, gone: absence{fsys, dir, info.ID}}
 	if err := r.look(); err != nil {
 		return nil, fmt.Errorf("ledger: read %s: %w", dir, err)
 	}
@@ -64,7 +66,7 @@ func OpenReaderOn(fsys disk.FS, dir string) (*Reader, error) {
 }
 
 // Schema returns the stream's schema.
-func (r *Reader) Schema() *schema.Schema { return r.info.Schema }
+func (r *Reader) Schema() *schema.Schema { return r.schema }
 
 // Info returns what the stream was when it was last looked at.
 func (r *Reader) Info() Info {
@@ -83,9 +85,7 @@ func (r *Reader) Snapshot() (*Snapshot, error) {
 	if err := r.refresh(); err != nil {
 		return nil, fmt.Errorf("ledger: read %s: %w", r.dir, err)
 	}
-	n := newSnapshot(r.views.acquire(), r.info.Schema, r.end)
-	n.absent = r.absent
-	return n, nil
+	return newSnapshot(r.views.acquire(), r.schema, r.end, &r.gone), nil
 }
 
 // refresh looks again unless nothing has changed.
@@ -248,28 +248,13 @@ func (r *Reader) follow(v *sight, l journal.Live, m *memory) {
 	r.ahead = follow{f: f, mem: m, n: n}
 }
 
-// absent says why a file that a snapshot shows can't be opened any more: the
-// writer's retention has taken it before we mapped it.
-func (r *Reader) absent(h segment.Header) error {
-	d, err := readDrops(r.fsys, r.dir, r.info.ID)
-	if err != nil {
-		return err
-	}
-	for _, x := range d.Ranges {
-		if x.From <= h.First && h.End() <= x.To {
-			return &DroppedError{From: Seq(h.First), To: Seq(h.End()), Reason: x.Reason}
-		}
-	}
-	return nil
-}
-
 // Cursors returns how far the writer is, as its cursors page says: Appended is
 // Published. Without a page it is what the last look found.
 func (r *Reader) Cursors() Cursors {
 	state, err := r.glance()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err != nil || state.cursor.ID != r.info.ID {
+	if err != nil || state.cursor.ID != r.gone.id {
 		return Cursors{Appended: Seq(r.end), Published: Seq(r.end)}
 	}
 	return Cursors{Appended: Seq(state.published), Published: Seq(state.published), Durable: Seq(state.cursor.Durable)}

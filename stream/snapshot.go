@@ -10,6 +10,7 @@ import (
 	"sort"
 	"sync/atomic"
 
+	"example.com/ledger/internal/disk"
 	"example.com/ledger/schema"
 	"example.com/ledger/segment"
 )
@@ -27,8 +28,30 @@ type Snapshot struct {
 	stats  scanCounters
 	closed atomic.Bool
 
-	// absent says why a file is not there: nil if nothing says so.
-	absent func(segment.Header) error
+	gone *absence
+}
+
+// An absence says why a file that a snapshot shows is not there any more: a
+// writer in another process has dropped it, or, where the snapshot is older than
+// the last Close, a later writer.
+type absence struct {
+	fsys disk.FS
+	dir  string
+	id   [16]byte
+}
+
+// of is nil if nothing says why.
+func (a *absence) of(h segment.Header) error {
+	d, err := readDrops(a.fsys, a.dir, a.id)
+	if err != nil {
+		return err
+	}
+	for _, x := range d.Ranges {
+		if x.From <= h.First && h.End() <= x.To {
+			return &DroppedError{From: Seq(h.First), To: Seq(h.End()), Reason: x.Reason}
+		}
+	}
+	return nil
 }
 
 // scanCounters count what reading did, for Stats.
@@ -48,11 +71,11 @@ var leaked atomic.Int64
 // Snapshot takes a snapshot of what is published now.
 func (s *Stream) Snapshot() (*Snapshot, error) {
 	end := s.published.Load() // first: the view is at least as new
-	return newSnapshot(s.views.acquire(), s.schema, end), nil
+	return newSnapshot(s.views.acquire(), s.schema, end, &s.gone), nil
 }
 
-func newSnapshot(v *view, sch *schema.Schema, end uint64) *Snapshot {
-	n := &Snapshot{v: v, s: sch, first: v.first(end), end: end}
+func newSnapshot(v *view, sch *schema.Schema, end uint64, gone *absence) *Snapshot {
+	n := &Snapshot{v: v, s: sch, first: v.first(end), end: end, gone: gone}
 	runtime.SetFinalizer(n, (*Snapshot).collect)
 	return n
 }
@@ -124,10 +147,8 @@ func (n *Snapshot) acquire(f *segment.File) (segment.Segment, error) {
 		return g, err
 	}
 	h := f.Header()
-	if n.absent != nil {
-		if why := n.absent(h); why != nil {
-			return g, why
-		}
+	if why := n.gone.of(h); why != nil {
+		return g, why
 	}
 	return g, &CorruptError{Path: f.Path(), Offset: -1, From: h.First, To: h.End(), Err: err}
 }

@@ -42,6 +42,7 @@ type Stream struct {
 	id     [16]byte
 	commit bool // durability is Commit: published is durable
 	report OpenReport
+	gone   absence
 
 	// What readers load without a lock. Each is stored under mu.
 	published  atomic.Uint64

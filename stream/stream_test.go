@@ -34,7 +34,14 @@ func recs(s *schema.Schema, id, n int) []byte {
 	return b
 }
 
-func must[T any](t testing.TB) func(T, error) T {
+// A failer is a testing.TB or a rapid.T.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+func must[T any](t failer) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {
