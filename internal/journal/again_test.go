@@ -119,7 +119,7 @@ func (r repair) check(depth int) (states int) {
 // on at the same one.
 func TestRecoverAgain(t *testing.T) {
 	states := 0
-	for seed := range uint64(2500) {
+	for seed := range uint64(800) {
 		e := randomEvidence(rand.New(rand.NewPCG(seed, 5)))
 		p := Recover(e)
 		if len(p.Missing) == 0 && e.possible() {

@@ -75,6 +75,10 @@ type Journal struct {
 	seed   uint32
 	pos    int64
 	frame  []byte // scratch of ByWrite
+
+	// Scratch of headers, with the zeros between them, and of marks.
+	head [HeaderCopy + HeaderSize]byte
+	tail [FrameSize]byte
 }
 
 // scratch is the size of a frame up to which ByWrite allocates nothing, bytes.
@@ -181,10 +185,9 @@ func (j *Journal) Prepare(h Header) {
 
 // WriteHeader writes both copies of the header of the present life.
 func (j *Journal) WriteHeader() error {
-	var page [HeaderCopy + HeaderSize]byte
-	h := j.header.Append(page[:0])
-	copy(page[HeaderCopy:], h)
-	return j.put(page[:], 0)
+	h := j.header.Append(j.head[:0])
+	copy(j.head[HeaderCopy:], h)
+	return j.put(j.head[:], 0)
 }
 
 // ZeroHeaders makes the journal no journal. It is durable after the next Sync.
@@ -227,9 +230,8 @@ func (j *Journal) Mark(closing bool, durable uint64) error {
 	if closing {
 		kind = KindClosing
 	}
-	var b [FrameSize]byte
-	putFrame(b[:], j.seed, kind, 0, false, durable)
-	return j.put(b[:], j.pos)
+	putFrame(j.tail[:], j.seed, kind, 0, false, durable)
+	return j.put(j.tail[:], j.pos)
 }
 
 func (j *Journal) append(kind uint32, payload []byte, count int, more bool, durable uint64) error {

@@ -163,11 +163,15 @@ func DecodeHeaders(b []byte) (h Header, ok bool, err error) {
 	return one, ok1, nil
 }
 
-// seed is the checksum of a salt, from which each frame's checksum goes on.
+// seed is the checksum of a salt, from which each frame's checksum goes on. It
+// goes byte by byte, as crc32.Update would allocate the bytes.
 func seed(salt uint64) uint32 {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], salt)
-	return crc32.Checksum(b[:], castagnoli)
+	sum := ^uint32(0)
+	for range 8 {
+		sum = castagnoli[byte(sum)^byte(salt)] ^ sum>>8
+		salt >>= 8
+	}
+	return ^sum
 }
 
 // putFrame fills in the head of the frame b, whose payload is in place.

@@ -158,7 +158,7 @@ func randomLife(r *rand.Rand, capacity int) *life {
 
 func TestScanAgreesWithNaive(t *testing.T) {
 	stopped, behind, full := 0, 0, 0
-	for seed := range uint64(6000) {
+	for seed := range uint64(3000) {
 		l := randomLife(rand.New(rand.NewPCG(seed, 1)), 12)
 		want, _ := naive{l.data, l.h, 12}.read()
 		got := seenOf(readBytes(t, l.data, 12))

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// TestRecoverAgreesWithOracle: the plan of any evidence is what the words of
+// TestRecoverAgainstRules: the plan of any evidence is what the words of
 // docs/format.md say.
-func TestRecoverAgreesWithOracle(t *testing.T) {
+func TestRecoverAgainstRules(t *testing.T) {
 	seen := make(map[string]int)
-	for seed := range uint64(30000) {
+	for seed := range uint64(12000) {
 		e := randomEvidence(rand.New(rand.NewPCG(seed, 2)))
 		want, got := judge(e), rulingOf(e)
 		if got != want {
@@ -26,8 +26,8 @@ func TestRecoverAgreesWithOracle(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"refused", "closed", "cut", "lost", "strays", "numbers skipped", "plain"} {
-		if seen[what] < 300 {
-			t.Errorf("%s: %d of 30000 cases are too few", what, seen[what])
+		if seen[what] < 100 {
+			t.Errorf("%s: %d of 12000 cases are too few", what, seen[what])
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestRecoverInAnyOrder(t *testing.T) {
 // and their records are there.
 func TestLive(t *testing.T) {
 	checked := 0
-	for seed := range uint64(20000) {
+	for seed := range uint64(6000) {
 		e := randomEvidence(rand.New(rand.NewPCG(seed, 4)))
 		p := Recover(e)
 		if len(p.Missing) > 0 {
@@ -84,7 +84,7 @@ func TestLive(t *testing.T) {
 			checked++
 		}
 	}
-	if checked < 2000 {
+	if checked < 1000 {
 		t.Errorf("%d segments are too few", checked)
 	}
 }
