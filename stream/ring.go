@@ -152,7 +152,13 @@ func (s *Stream) newJournal(n int) (*journal.Journal, error) {
 }
 
 func (s *Stream) openJournal(n int) (*journal.Journal, error) {
-	return journal.Open(s.fsys, s.dir, n, s.width, s.way(), overlap+1)
+	// Each sync that may run at once needs a file description of its own. Streams
+	// that don't sync on the append path do with one: a thousand may be open.
+	syncs := 1
+	if s.commit {
+		syncs = overlap
+	}
+	return journal.Open(s.fsys, s.dir, n, s.width, s.way(), syncs)
 }
 
 // newMemory makes a free journal ready: it gets a buffer, from the pool if there
