@@ -39,7 +39,7 @@ func (c *csvSource) header() error {
 		return err // no line at all is no record
 	}
 	if err := c.names(line); err != nil {
-		return c.in.bad(0, fmt.Errorf("%w (the first line must name the columns)", err))
+		return c.in.bad(0, err)
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (c *csvSource) names(line string) (err error) {
 	for _, name := range c.cells {
 		column, err := c.b.column(name)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w; the first line must name the columns", err)
 		}
 		switch {
 		case column == columnTime:

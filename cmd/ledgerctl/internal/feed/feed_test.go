@@ -55,7 +55,7 @@ func TestRead(t *testing.T) {
 			"ts,px,qty,side\n1,2,3,4\n5,-6.07,7,8", feed.Options{}, []string{"1 200 3 4", "5 -607 7 8"}},
 		"line ends and blanks": {
 			"\xef\xbb\xbf\r\nts, px ,qty,side\r\n\r\n 1,\t2 ,3,4\r\n", feed.Options{}, []string{"1 200 3 4"}},
-		"quotes":    {"\"ts\",\"px\",qty,side\n\"1\", \"2\" ,3,\"4\"\n", feed.Options{}, []string{"1 200 3 4"}},
+		"quotes": {"\"ts\",\"px\",qty,side\n\"1\", \"2\" ,3,\"4\"\n", feed.Options{}, []string{"1 200 3 4"}},
 		"seq is read over": {
 			"seq,ts,px,qty,side\n9,1,2,3,4\nx,1,2,3,4\n", feed.Options{}, []string{"1 200 3 4", "1 200 3 4"}},
 		"times": {

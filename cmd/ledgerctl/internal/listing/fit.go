@@ -33,16 +33,16 @@ func (t *tableWriter) fit() (limits []int, ok bool) {
 		sum += natural
 	}
 	if t.o.Width > 0 {
-		sum = shrink(limits, least, sum, t.o.Width)
+		sum = t.shrink(limits, least, sum)
 	}
 	copy(t.widths, limits)
 	return limits, t.o.Width == 0 || sum <= t.o.Width
 }
 
 // shrink takes from the column that has most to give until the sum of all fits
-// into width, and returns the sum it got to.
-func shrink(limits, least []int, sum, width int) int {
-	for sum > width {
+// the terminal, and returns the sum it got to. A time gives its fraction at once.
+func (t *tableWriter) shrink(limits, least []int, sum int) int {
+	for sum > t.o.Width {
 		widest := -1
 		for i := range limits {
 			if limits[i] > least[i] && (widest < 0 || limits[i] > limits[widest]) {
@@ -52,8 +52,12 @@ func shrink(limits, least []int, sum, width int) int {
 		if widest < 0 {
 			break
 		}
-		limits[widest]--
-		sum--
+		step := 1
+		if t.columns[widest].Kind == Time {
+			step = limits[widest] - least[widest]
+		}
+		limits[widest] -= step
+		sum -= step
 	}
 	return sum
 }

@@ -12,6 +12,7 @@ type jsonWriter struct {
 	names   [][]byte // quoted, with the colon
 	lines   bool
 	rows    int
+	flushed bool // the last row's line has been ended early
 	line    []byte
 }
 
@@ -29,10 +30,13 @@ func (j *jsonWriter) Write(r *Row) error {
 	case j.lines:
 	case j.rows == 0:
 		line = append(line, "[\n"...)
+	case j.flushed:
+		line = append(line, ',')
 	default:
 		line = append(line, ",\n"...)
 	}
 	j.rows++
+	j.flushed = false
 	for i, column := range j.columns {
 		if i == 0 {
 			line = append(line, '{')
@@ -51,7 +55,15 @@ func (j *jsonWriter) Write(r *Row) error {
 	return err
 }
 
-func (j *jsonWriter) Flush() error { return nil }
+// Flush ends the line that the last row stands on, for those who read line by line.
+func (j *jsonWriter) Flush() error {
+	if j.lines || j.rows == 0 || j.flushed {
+		return nil
+	}
+	j.flushed = true
+	_, err := io.WriteString(j.w, "\n")
+	return err
+}
 
 func (j *jsonWriter) Close() error {
 	end := "\n]\n"
@@ -60,6 +72,8 @@ func (j *jsonWriter) Close() error {
 		return nil
 	case j.rows == 0:
 		end = "[]\n"
+	case j.flushed:
+		end = "]\n"
 	}
 	_, err := io.WriteString(j.w, end)
 	return err

@@ -129,6 +129,41 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestFlush: what was written so far is whole lines, and the end is a whole listing.
+func TestFlush(t *testing.T) {
+	for format, want := range map[listing.Format][3]string{
+		listing.CSV:   {"n\n", "n\n0\n", "n\n0\n1\n2\n"},
+		listing.JSONL: {"", "{\"n\":0}\n", "{\"n\":0}\n{\"n\":1}\n{\"n\":2}\n"},
+		listing.JSON:  {"", "[\n{\"n\":0}\n", "[\n{\"n\":0}\n,{\"n\":1},\n{\"n\":2}\n]\n"},
+		listing.Table: {"", "n\n0\n", "n\n0\n1\n2\n"},
+	} {
+		var b strings.Builder
+		w := listing.New(&b, format, []listing.Column{{Name: "n", Kind: listing.Number}}, listing.Options{})
+		var r listing.Row
+		write := func(v int64) {
+			r.Reset()
+			r.Int(v)
+			if err := w.Write(&r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		flush := func(want string) {
+			if err := w.Flush(); err != nil || b.String() != want {
+				t.Errorf("%v: %q after a flush, %v, want %q", format, b.String(), err, want)
+			}
+		}
+		flush(want[0])
+		write(0)
+		flush(want[1])
+		flush(want[1])
+		write(1)
+		write(2)
+		if err := w.Close(); err != nil || b.String() != want[2] {
+			t.Errorf("%v: %q at the end, %v, want %q", format, b.String(), err, want[2])
+		}
+	}
+}
+
 func TestParseFormat(t *testing.T) {
 	for _, name := range listing.FormatNames() {
 		f, err := listing.ParseFormat(name)

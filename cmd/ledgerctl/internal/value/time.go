@@ -18,11 +18,12 @@ const (
 )
 
 // perSecond is how many of each typed unit make a second.
-var perSecond = map[string]int64{"ns": 1e9, "us": 1e6, "ms": 1e3, "s": 1}
+var perSecond = map[string]int64{"ns": 1e9, "us": 1e6, "µs": 1e6, "ms": 1e3, "s": 1}
 
-// ParseTime reads a point in time into the unit u: RFC 3339, a number with one of
-// the units ns, us, ms and s (counted from 1970), or a bare number, which is in u
-// itself and must lie between 1970 and 2200. A time finer than u is ErrFiner.
+// ParseTime reads a point in time into the unit u: RFC 3339, a date (its first
+// instant in UTC), a number with one of the units ns, us, ms and s (counted from
+// 1970), or a bare number, which is in u itself and must lie between 1970 and
+// 2200. A time finer than u is ErrFiner.
 func ParseTime(s string, u schema.Unit) (int64, error) { return parseTime(s, u, false) }
 
 // ParseBound reads a time like ParseTime, but rounds a finer one up. So both ends
@@ -40,7 +41,10 @@ func parseTime(s string, u schema.Unit, up bool) (int64, error) {
 		return ts, timeError(s, u, err)
 	case ok && unit == "":
 		return 0, fmt.Errorf("%q is not a time: a bare number must be a whole number of %s that fits 64 bits", s, u)
-	case strings.ContainsAny(s, ":"):
+	case hasForm(s, "0000-00-00"):
+		ts, err := parseRFC3339(s+"T00:00:00Z", u, up)
+		return ts, timeError(s, u, err)
+	case strings.Contains(s, ":"):
 		ts, err := parseRFC3339(s, u, up)
 		return ts, timeError(s, u, err)
 	}
