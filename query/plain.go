@@ -273,27 +273,20 @@ func fits128(a, b uint64, n int) bool {
 	return over == 0 && lo <= math.MaxInt64
 }
 
-// mulSigned returns the 128 bits of a product.
-func mulSigned(x, y uint64) (hi, lo uint64) {
-	hi, lo = bits.Mul64(x, y)
-	hi -= uint64(int64(x)>>63)&y + uint64(int64(y)>>63)&x
-	return hi, lo
-}
-
 // dot128 adds up signed products in 128 bits.
 func dot128(x, y []uint64, mask []uint64) (lo, hi uint64) {
 	y = y[:len(x)]
 	var c uint64
 	if mask == nil {
 		for i, a := range x {
-			h, l := mulSigned(a, y[i])
+			h, l := kern.MulSigned(a, y[i])
 			lo, c = bits.Add64(lo, l, 0)
 			hi, _ = bits.Add64(hi, h, c)
 		}
 		return lo, hi
 	}
 	for i, a := range x {
-		h, l := mulSigned(a, y[i]&-(mask[i/64]>>(i%64)&1))
+		h, l := kern.MulSigned(a, y[i]&-(mask[i/64]>>(i%64)&1))
 		lo, c = bits.Add64(lo, l, 0)
 		hi, _ = bits.Add64(hi, h, c)
 	}

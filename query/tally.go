@@ -2,7 +2,6 @@ package query
 
 import (
 	"math"
-	"math/bits"
 	"unsafe"
 
 	"example.com/ledger/query/internal/kern"
@@ -13,21 +12,6 @@ import (
 // thousand) go through a table with a cell for every key of 16 bits: one pass
 // over key, price and quantity does all that a candle needs. What the cells hold
 // is flushed into the groups at the end of a run, and before a sum could overflow.
-
-// A cell holds the sums of a key.
-type cell struct {
-	n, q int64
-	lo   uint64 // of the sum of products, 128 bits
-	hi   uint64
-}
-
-// A candle is a cell with the prices that the run began and ended with, and the extremes.
-type candle struct {
-	cell
-	open, high, low, close int64
-}
-
-const tableSize = 1 << 16
 
 // A tallyPlan says whether a query is of that kind, and which prims it fills: -1 is none.
 type tallyPlan struct {
@@ -73,8 +57,8 @@ func (p *plan) planTally() {
 
 // tallies are a worker's tables, and what is in them.
 type tallies struct {
-	cells   *[tableSize]cell
-	candles *[tableSize]candle
+	cells   *[kern.TableSize]kern.Cell
+	candles *[kern.TableSize]kern.Candle
 	gids    []uint16 // scratch: keys as places in the table
 	lo, hi  uint16   // the places that may be taken
 	filled  bool
@@ -93,10 +77,10 @@ func (t *tallies) reset(p *plan) {
 		return
 	}
 	if p.tally.candles && t.candles == nil {
-		t.candles = new([tableSize]candle)
+		t.candles = new([kern.TableSize]kern.Candle)
 	}
 	if !p.tally.candles && t.cells == nil {
-		t.cells = new([tableSize]cell)
+		t.cells = new([kern.TableSize]kern.Cell)
 	}
 }
 
@@ -123,11 +107,11 @@ func (w *worker) mapping() (m mapping, ok bool) {
 		if !known {
 			z = domain(k.kind)
 		}
-		if z.hi-z.lo >= tableSize {
+		if z.hi-z.lo >= kern.TableSize {
 			return m, false
 		}
 		m.lo[i], m.size[i] = z.lo, uint32(z.hi-z.lo+1)
-		if total *= uint64(m.size[i]); total > tableSize {
+		if total *= uint64(m.size[i]); total > kern.TableSize {
 			return m, false
 		}
 	}
@@ -193,7 +177,7 @@ func (w *worker) tally(sel []uint32, count int) (done bool, err error) {
 			return false, err
 		}
 		for _, k := range keys {
-			tab.cells[k].n++
+			tab.cells[k].N++
 		}
 		return true, nil
 	}
@@ -219,22 +203,22 @@ func (w *worker) tally(sel []uint32, count int) (done bool, err error) {
 	if small && vp.kind == schema.I32 && vq.kind == schema.I32 {
 		x, y := signed32(vp), signed32(vq)
 		if p.candles {
-			tallyCandles(tab.candles, keys, x, y)
+			kern.TallyCandles(tab.candles, keys, x, y)
 		} else {
-			tallyCells(tab.cells, keys, x, y)
+			kern.TallyCells(tab.cells, keys, x, y)
 		}
 		return true, nil
 	}
 	x, y := signed64(b.packedWide(pc, sel)), signed64(b.packedWide(qc, sel))
 	switch {
 	case small && p.candles:
-		tallyCandles(tab.candles, keys, x, y)
+		kern.TallyCandles(tab.candles, keys, x, y)
 	case small:
-		tallyCells(tab.cells, keys, x, y)
+		kern.TallyCells(tab.cells, keys, x, y)
 	case p.candles:
-		tallyCandlesWide(tab.candles, keys, x, y)
+		kern.TallyCandlesWide(tab.candles, keys, x, y)
 	default:
-		tallyCellsWide(tab.cells, keys, x, y)
+		kern.TallyCellsWide(tab.cells, keys, x, y)
 	}
 	return true, nil
 }
@@ -327,68 +311,6 @@ func (t *tallies) scratch(n, most int) []uint16 {
 	return t.gids[:n]
 }
 
-func tallyCells[T int32 | int64](tab *[tableSize]cell, keys []uint16, p, q []T) {
-	p, q = p[:len(keys)], q[:len(keys)]
-	for i, k := range keys {
-		c := &tab[k]
-		y := int64(q[i])
-		c.n++
-		c.q += y
-		c.lo += uint64(int64(p[i]) * y)
-	}
-}
-
-func tallyCandles[T int32 | int64](tab *[tableSize]candle, keys []uint16, p, q []T) {
-	p, q = p[:len(keys)], q[:len(keys)]
-	for i, k := range keys {
-		c := &tab[k]
-		x, y := int64(p[i]), int64(q[i])
-		if c.n == 0 {
-			c.open, c.high, c.low = x, x, x
-		}
-		c.high = max(c.high, x)
-		c.low = min(c.low, x)
-		c.close = x
-		c.n++
-		c.q += y
-		c.lo += uint64(x * y)
-	}
-}
-
-func tallyCellsWide(tab *[tableSize]cell, keys []uint16, p, q []int64) {
-	p, q = p[:len(keys)], q[:len(keys)]
-	for i, k := range keys {
-		c := &tab[k]
-		c.n++
-		c.q += q[i]
-		c.addProduct(p[i], q[i])
-	}
-}
-
-func tallyCandlesWide(tab *[tableSize]candle, keys []uint16, p, q []int64) {
-	p, q = p[:len(keys)], q[:len(keys)]
-	for i, k := range keys {
-		c := &tab[k]
-		x := p[i]
-		if c.n == 0 {
-			c.open, c.high, c.low = x, x, x
-		}
-		c.high = max(c.high, x)
-		c.low = min(c.low, x)
-		c.close = x
-		c.n++
-		c.q += q[i]
-		c.addProduct(x, q[i])
-	}
-}
-
-func (c *cell) addProduct(x, y int64) {
-	hi, lo := mulSigned(uint64(x), uint64(y))
-	var carry uint64
-	c.lo, carry = bits.Add64(c.lo, lo, 0)
-	c.hi, _ = bits.Add64(c.hi, hi, carry)
-}
-
 // flush moves what the table holds to the groups.
 func (w *worker) flush() error {
 	tab, p := &w.tab, &w.p.tally
@@ -397,13 +319,13 @@ func (w *worker) flush() error {
 	}
 	tab.filled = false
 	for i := int(tab.lo); i <= int(tab.hi); i++ {
-		var c *cell
+		var c *kern.Cell
 		if p.candles {
-			c = &tab.candles[i].cell
+			c = &tab.candles[i].Cell
 		} else {
 			c = &tab.cells[i]
 		}
-		if c.n == 0 {
+		if c.N == 0 {
 			continue
 		}
 		g, err := w.groups.find(w.placeKey(uint16(i)))
@@ -413,42 +335,42 @@ func (w *worker) flush() error {
 			return err
 		}
 		slots := w.groups.at(g)
-		slots[0].addInt(c.n)
+		slots[0].addInt(c.N)
 		if p.sum >= 0 {
-			slots[p.sum].addInt(c.q)
+			slots[p.sum].addInt(c.Q)
 		}
 		if p.dot >= 0 {
 			if tab.narrow {
-				c.hi = uint64(int64(c.lo) >> 63)
+				c.Hi = uint64(int64(c.Lo) >> 63)
 			}
-			slots[p.dot].add(wide{c.lo, c.hi, uint64(int64(c.hi) >> 63)})
+			slots[p.dot].add(wide{c.Lo, c.Hi, uint64(int64(c.Hi) >> 63)})
 		}
 		if p.candles {
 			w.flushCandle(&tab.candles[i], slots)
-			tab.candles[i] = candle{}
+			tab.candles[i] = kern.Candle{}
 		} else {
-			*c = cell{}
+			*c = kern.Cell{}
 		}
 	}
 	return nil
 }
 
-func (w *worker) flushCandle(c *candle, slots []wide) {
+func (w *worker) flushCandle(c *kern.Candle, slots []wide) {
 	p := &w.p.tally
 	isSigned := w.b.col(p.p).kind.Signed()
 	if p.min >= 0 {
 		s := &slots[p.min]
-		s[0] = min(s[0], order(uint64(c.low), isSigned))
+		s[0] = min(s[0], order(uint64(^c.NotLow), isSigned))
 	}
 	if p.max >= 0 {
 		s := &slots[p.max]
-		s[0] = max(s[0], order(uint64(c.high), isSigned))
+		s[0] = max(s[0], order(uint64(c.High), isSigned))
 	}
 	if p.first >= 0 && w.tab.seq < slots[p.first][1] {
-		slots[p.first] = wide{uint64(c.open), w.tab.seq}
+		slots[p.first] = wide{uint64(c.Open), w.tab.seq}
 	}
 	if p.last >= 0 && w.tab.seq >= slots[p.last][1] {
-		slots[p.last] = wide{uint64(c.close), w.tab.seq}
+		slots[p.last] = wide{uint64(c.Close), w.tab.seq}
 	}
 }
 

@@ -172,3 +172,27 @@ func dotSumFast[T uint32 | uint64](a, b []T, mask []uint64) (dot, sum int64) {
 	}
 	return add4([4]uint64(out[4:])), add4([4]uint64(out[:4]))
 }
+
+// tallyCellsFast does as many records as assembly can, and returns their number.
+func tallyCellsFast[T int32 | int64](tab *[TableSize]Cell, keys []uint16, p, q []T) int {
+	n := len(keys) &^ 3
+	var z T
+	if !useAVX2 || n == 0 || unsafe.Sizeof(z) != 4 {
+		return 0
+	}
+	_, _ = p[n-1], q[n-1]
+	tallyCellsAVX2((*uint64)(unsafe.Pointer(tab)), &keys[0], (*int32)(unsafe.Pointer(&p[0])), (*int32)(unsafe.Pointer(&q[0])), n)
+	return n
+}
+
+// tallyCandlesFast is tallyCellsFast for candles.
+func tallyCandlesFast[T int32 | int64](tab *[TableSize]Candle, keys []uint16, p, q []T) int {
+	n := len(keys) &^ 3
+	var z T
+	if !useAVX2 || n == 0 || unsafe.Sizeof(z) != 4 {
+		return 0
+	}
+	_, _ = p[n-1], q[n-1]
+	tallyCandlesAVX2((*uint64)(unsafe.Pointer(tab)), &keys[0], (*int32)(unsafe.Pointer(&p[0])), (*int32)(unsafe.Pointer(&q[0])), n)
+	return n
+}

@@ -2320,3 +2320,165 @@ done:
 	VMOVDQU Y4, 32(AX)
 	VZEROUPPER
 	RET
+
+// func tallyCellsAVX2(tab *uint64, keys *uint16, p *int32, q *int32, n int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·tallyCellsAVX2(SB), NOSPLIT, $0-40
+	MOVQ n+32(FP), AX
+	MOVQ tab+0(FP), DX
+	MOVQ keys+8(FP), BX
+	MOVQ p+16(FP), SI
+	MOVQ q+24(FP), DI
+	XORQ CX, CX
+
+loop:
+	CMPQ         CX, AX
+	JGE          done
+	PREFETCHT0   4096(BX)(CX*2)
+	PREFETCHT0   4096(SI)(CX*4)
+	PREFETCHT0   4096(DI)(CX*4)
+	VPMOVSXDQ    (SI)(CX*4), Y0
+	VPMOVSXDQ    (DI)(CX*4), Y1
+	VPMULDQ      Y0, Y1, Y0
+	VPUNPCKLQDQ  Y0, Y1, Y2
+	VPUNPCKHQDQ  Y0, Y1, Y0
+	VEXTRACTI128 $0x01, Y2, X1
+	VEXTRACTI128 $0x01, Y0, X3
+	MOVWQZX      (BX)(CX*2), R8
+	SHLQ         $0x05, R8
+	ADDQ         DX, R8
+	VPADDQ       (R8), X2, X2
+	VMOVDQU      X2, (R8)
+	INCQ         16(R8)
+	MOVWQZX      2(BX)(CX*2), R8
+	SHLQ         $0x05, R8
+	ADDQ         DX, R8
+	VPADDQ       (R8), X0, X0
+	VMOVDQU      X0, (R8)
+	INCQ         16(R8)
+	MOVWQZX      4(BX)(CX*2), R8
+	SHLQ         $0x05, R8
+	ADDQ         DX, R8
+	VPADDQ       (R8), X1, X0
+	VMOVDQU      X0, (R8)
+	INCQ         16(R8)
+	MOVWQZX      6(BX)(CX*2), R8
+	SHLQ         $0x05, R8
+	ADDQ         DX, R8
+	VPADDQ       (R8), X3, X0
+	VMOVDQU      X0, (R8)
+	INCQ         16(R8)
+	ADDQ         $0x04, CX
+	JMP          loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func tallyCandlesAVX2(tab *uint64, keys *uint16, p *int32, q *int32, n int)
+// Requires: AVX, AVX2, MMX+
+TEXT ·tallyCandlesAVX2(SB), NOSPLIT, $0-40
+	MOVQ     n+32(FP), AX
+	MOVQ     tab+0(FP), DX
+	MOVQ     keys+8(FP), BX
+	MOVQ     p+16(FP), SI
+	MOVQ     q+24(FP), DI
+	XORQ     CX, CX
+	VPCMPEQD Y0, Y0, Y0
+
+loop:
+	CMPQ         CX, AX
+	JGE          done
+	PREFETCHT0   4096(BX)(CX*2)
+	PREFETCHT0   4096(SI)(CX*4)
+	PREFETCHT0   4096(DI)(CX*4)
+	VPMOVSXDQ    (SI)(CX*4), Y1
+	VPMOVSXDQ    (DI)(CX*4), Y2
+	VPMULDQ      Y1, Y2, Y3
+	VPUNPCKLQDQ  Y3, Y2, Y4
+	VPUNPCKHQDQ  Y3, Y2, Y2
+	VEXTRACTI128 $0x01, Y4, X3
+	VEXTRACTI128 $0x01, Y2, X5
+	VPXOR        Y0, Y1, Y6
+	VPUNPCKLQDQ  Y6, Y1, Y7
+	VPUNPCKHQDQ  Y6, Y1, Y1
+	VEXTRACTI128 $0x01, Y7, X6
+	VEXTRACTI128 $0x01, Y1, X8
+	MOVWQZX      (BX)(CX*2), R8
+	SHLQ         $0x06, R8
+	ADDQ         DX, R8
+	MOVLQSX      (SI)(CX*4), R9
+	CMPQ         16(R8), $0x00
+	JNE          known0
+	MOVQ         R9, 48(R8)
+	VMOVDQU      X7, 32(R8)
+
+known0:
+	VMOVDQU   32(R8), X9
+	VPCMPGTQ  X9, X7, X10
+	VPBLENDVB X10, X7, X9, X9
+	VMOVDQU   X9, 32(R8)
+	MOVQ      R9, 56(R8)
+	VPADDQ    (R8), X4, X4
+	VMOVDQU   X4, (R8)
+	INCQ      16(R8)
+	MOVWQZX   2(BX)(CX*2), R8
+	SHLQ      $0x06, R8
+	ADDQ      DX, R8
+	MOVLQSX   4(SI)(CX*4), R9
+	CMPQ      16(R8), $0x00
+	JNE       known1
+	MOVQ      R9, 48(R8)
+	VMOVDQU   X1, 32(R8)
+
+known1:
+	VMOVDQU   32(R8), X4
+	VPCMPGTQ  X4, X1, X7
+	VPBLENDVB X7, X1, X4, X4
+	VMOVDQU   X4, 32(R8)
+	MOVQ      R9, 56(R8)
+	VPADDQ    (R8), X2, X1
+	VMOVDQU   X1, (R8)
+	INCQ      16(R8)
+	MOVWQZX   4(BX)(CX*2), R8
+	SHLQ      $0x06, R8
+	ADDQ      DX, R8
+	MOVLQSX   8(SI)(CX*4), R9
+	CMPQ      16(R8), $0x00
+	JNE       known2
+	MOVQ      R9, 48(R8)
+	VMOVDQU   X6, 32(R8)
+
+known2:
+	VMOVDQU   32(R8), X1
+	VPCMPGTQ  X1, X6, X2
+	VPBLENDVB X2, X6, X1, X1
+	VMOVDQU   X1, 32(R8)
+	MOVQ      R9, 56(R8)
+	VPADDQ    (R8), X3, X1
+	VMOVDQU   X1, (R8)
+	INCQ      16(R8)
+	MOVWQZX   6(BX)(CX*2), R8
+	SHLQ      $0x06, R8
+	ADDQ      DX, R8
+	MOVLQSX   12(SI)(CX*4), R9
+	CMPQ      16(R8), $0x00
+	JNE       known3
+	MOVQ      R9, 48(R8)
+	VMOVDQU   X8, 32(R8)
+
+known3:
+	VMOVDQU   32(R8), X1
+	VPCMPGTQ  X1, X8, X2
+	VPBLENDVB X2, X8, X1, X1
+	VMOVDQU   X1, 32(R8)
+	MOVQ      R9, 56(R8)
+	VPADDQ    (R8), X5, X1
+	VMOVDQU   X1, (R8)
+	INCQ      16(R8)
+	ADDQ      $0x04, CX
+	JMP       loop
+
+done:
+	VZEROUPPER
+	RET

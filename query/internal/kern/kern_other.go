@@ -15,3 +15,6 @@ func dotSumFast[T uint32 | uint64](a, b []T, mask []uint64) (dot, sum int64) { r
 
 // SetFast does nothing on machines without the assembly kernels.
 func SetFast(bool) bool { return false }
+
+func tallyCellsFast[T int32 | int64](*[TableSize]Cell, []uint16, []T, []T) int     { return 0 }
+func tallyCandlesFast[T int32 | int64](*[TableSize]Candle, []uint16, []T, []T) int { return 0 }

@@ -123,3 +123,13 @@ func dotSumMasked32AVX2(a *uint32, b *uint32, mask *uint64, n int, out *[8]uint6
 //
 //go:noescape
 func dotSumMasked64AVX2(a *uint64, b *uint64, mask *uint64, n int, out *[8]uint64)
+
+// tallyCellsAVX2 adds n records to the cells of their keys; n is a multiple of 4.
+//
+//go:noescape
+func tallyCellsAVX2(tab *uint64, keys *uint16, p *int32, q *int32, n int)
+
+// tallyCandlesAVX2 adds n records to the cells of their keys; n is a multiple of 4.
+//
+//go:noescape
+func tallyCandlesAVX2(tab *uint64, keys *uint16, p *int32, q *int32, n int)

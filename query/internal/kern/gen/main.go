@@ -175,6 +175,8 @@ func main() {
 			dotSum(bits, masked)
 		}
 	}
+	tally(false)
+	tally(true)
 	Generate()
 }
 
