@@ -1,6 +1,7 @@
 package meta
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -52,12 +53,7 @@ func (d Drops) Add(n Drop) Drops {
 	if n.From < n.To {
 		out.Ranges = append(out.Ranges, n)
 	}
-	slices.SortFunc(out.Ranges, func(a, b Drop) int {
-		if a.From < b.From {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out.Ranges, func(a, b Drop) int { return cmp.Compare(a.From, b.From) })
 	merged := out.Ranges[:0]
 	for _, r := range out.Ranges {
 		if k := len(merged) - 1; k >= 0 && merged[k].To == r.From && merged[k].Reason == r.Reason {
@@ -87,6 +83,9 @@ func DecodeDrops(path string, b []byte) (Drops, error) {
 	var d Drops
 	if err := open(path, b, &d); err != nil {
 		return Drops{}, err
+	}
+	if d.Ranges == nil { // a whole file of another kind
+		return Drops{}, &disk.CorruptError{Path: path, Offset: -1, Field: "ranges", Detail: "missing"}
 	}
 	for i, r := range d.Ranges {
 		if r.From >= r.To || i > 0 && r.From < d.Ranges[i-1].To {
