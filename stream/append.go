@@ -40,7 +40,7 @@ func (s *Stream) AppendAt(want Seq, recs []byte) (first Seq, n int, err error) {
 // Cursors().Durable has reached that; a sync is on its way then.
 func (s *Stream) AppendAsync(recs []byte) (first Seq, n int, err error) {
 	s.mu.Lock()
-	at, n, err := s.append(anySeq, recs)
+	at, n, err := s.append(anySeq, recs, nil)
 	if err == nil && n > 0 && s.commit {
 		s.group.ask()
 	}
@@ -50,7 +50,7 @@ func (s *Stream) AppendAsync(recs []byte) (first Seq, n int, err error) {
 
 func (s *Stream) appendWait(want uint64, recs []byte) (Seq, int, error) {
 	s.mu.Lock()
-	first, n, err := s.append(want, recs)
+	first, n, err := s.append(want, recs, nil)
 	if err != nil || n == 0 || !s.commit {
 		s.mu.Unlock()
 		return Seq(first), n, err
@@ -61,9 +61,11 @@ func (s *Stream) appendWait(want uint64, recs []byte) (Seq, int, error) {
 	return Seq(first), n, nil
 }
 
-// append puts a batch into memory and the journal. Under mu, which it gives up
-// while it waits for room.
-func (s *Stream) append(want uint64, recs []byte) (first uint64, n int, err error) {
+// append puts a batch into memory and the journal; e, where it is not nil, is
+// the producer's number that goes with it. A batch that was appended before
+// under its number is answered as it was then. Under mu, which it gives up while
+// it waits for room.
+func (s *Stream) append(want uint64, recs []byte, e *entry) (first uint64, n int, err error) {
 	n = 1
 	if len(recs) != s.width {
 		n = len(recs) / s.width
@@ -75,8 +77,8 @@ func (s *Stream) append(want uint64, recs []byte) (first uint64, n int, err erro
 		return 0, 0, err
 	}
 	m := s.active
-	if m == nil || n > s.info.Capacity-m.n {
-		if err := s.makeRoom(n); err != nil {
+	if m == nil || n > m.limit-m.n || e != nil {
+		if err := s.makeRoom(n, e); err != nil {
 			return 0, 0, err
 		}
 		m = s.active
@@ -88,15 +90,22 @@ func (s *Stream) append(want uint64, recs []byte) (first uint64, n int, err erro
 	if n == 0 {
 		return first, 0, nil
 	}
+	if e != nil {
+		old, again, err := s.producers.known(*e)
+		if again || err != nil {
+			return old.first, int(old.count), err
+		}
+		e.first = first
+	}
 	s.stamp(recs, first)
-	if m != nil && n <= s.info.Capacity-m.n {
+	if m != nil && n <= m.limit-m.n && e == nil {
 		copy(m.rows[m.n*s.width:], recs)
 		if err := m.j.Records(recs, false, s.durable); err != nil {
 			s.poison(err)
 			return first, 0, s.fail
 		}
 		m.n += n
-	} else if err := s.spread(recs, n); err != nil {
+	} else if err := s.spread(recs, n, e); err != nil {
 		s.poison(err)
 		return first, 0, s.fail
 	}
@@ -108,7 +117,7 @@ func (s *Stream) append(want uint64, recs []byte) (first uint64, n int, err erro
 	} else {
 		s.publish(s.appended)
 	}
-	if m = s.active; m.n == s.info.Capacity {
+	if m = s.active; m.n == m.limit {
 		s.end(m)
 	}
 	return first, n, nil
@@ -126,20 +135,32 @@ func (s *Stream) stamp(recs []byte, first uint64) {
 	}
 }
 
-// spread writes a batch that crosses the end of one segment or two. The
-// journals that it needs are ready. Segments that it fills are ended when it is
-// whole. Any error leaves a part of it behind, which recovery cuts.
-func (s *Stream) spread(recs []byte, n int) error {
+// spread writes a batch that crosses the end of a segment, or has a producer's
+// number. The journals that it needs are ready. Segments that it fills are ended
+// when it is whole. Any error leaves a part of it behind, which recovery cuts.
+func (s *Stream) spread(recs []byte, n int, e *entry) error {
 	seq := s.appended
+	if s.left(e) == 0 {
+		s.active = nil
+	}
 	for n > 0 {
 		m := s.active
-		if m == nil || m.n == s.info.Capacity {
+		if m == nil || m.n == m.limit {
 			var err error
 			if m, err = s.roll(seq); err != nil {
 				return err
 			}
 		}
-		k := min(n, s.info.Capacity-m.n)
+		if e != nil {
+			var b [entrySize]byte
+			if err := m.j.Extension(e.append(b[:0]), s.durable); err != nil {
+				return err
+			}
+			s.restrict(m)
+			s.producers.add(*e)
+			e = nil
+		}
+		k := min(n, m.limit-m.n)
 		part := recs[:k*s.width]
 		copy(m.rows[m.n*s.width:], part)
 		if err := m.j.Records(part, k < n, s.durable); err != nil {

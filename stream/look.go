@@ -234,7 +234,8 @@ func dropRanges(d meta.Drops) journal.Ranges {
 }
 
 // scan reads the journals' frames. One whose whole room lies in files that are
-// known to be on disk can neither hold anything nor witness anything more.
+// known to be on disk can neither hold anything nor witness anything more; but
+// the newest has the producers' window.
 func (v *sight) scan(bytes [journal.Ring][]byte) error {
 	var known []journal.Range
 	for _, f := range v.files {
@@ -243,6 +244,7 @@ func (v *sight) scan(bytes [journal.Ring][]byte) error {
 		}
 	}
 	sealedRanges := journal.Union(known)
+	newest := newestJournal(bytes)
 	for n, b := range bytes {
 		h, ok, err := journal.DecodeHeaders(b)
 		if err != nil {
@@ -251,7 +253,7 @@ func (v *sight) scan(bytes [journal.Ring][]byte) error {
 		if !ok || h.ID != v.info.ID || h.Tag != v.tag || int(h.Width) != v.info.Schema.Width() {
 			continue
 		}
-		if c, ok := journal.Capacity(int64(len(b)), int(h.Width)); ok && sealedRanges.Covers(h.First, h.First+uint64(c)) {
+		if c, ok := journal.Capacity(int64(len(b)), int(h.Width)); ok && n != newest && sealedRanges.Covers(h.First, h.First+uint64(c)) {
 			b = b[:journal.FramesAt:journal.FramesAt]
 		}
 		s, err := journal.Read(n, b, h, v.info.Capacity)
@@ -261,6 +263,17 @@ func (v *sight) scan(bytes [journal.Ring][]byte) error {
 		v.scans = append(v.scans, s)
 	}
 	return nil
+}
+
+// newestJournal is the number of the one with the highest generation, or -1.
+func newestJournal(bytes [journal.Ring][]byte) int {
+	newest, gen := -1, uint64(0)
+	for n, b := range bytes {
+		if h, ok, err := journal.DecodeHeaders(b); err == nil && ok && h.Generation > gen {
+			newest, gen = n, h.Generation
+		}
+	}
+	return newest
 }
 
 // proveLoose reads files whose content was not synced before they got their
@@ -293,6 +306,18 @@ func (v *sight) proveLoose() error {
 		return false
 	})
 	return err
+}
+
+// lostRanges are the numbers whose records were lost: no producer is told that
+// a batch of them is there.
+func (v *sight) lostRanges() journal.Ranges {
+	rs := slices.Clone(v.plan.Lost)
+	for _, d := range v.drops.Ranges {
+		if d.Reason == meta.ReasonLoss || d.Reason == meta.ReasonRepair {
+			rs = append(rs, journal.Range{From: d.From, To: d.To})
+		}
+	}
+	return journal.Union(rs)
 }
 
 // recover makes the plan from what was seen.

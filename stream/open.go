@@ -188,6 +188,7 @@ func newStream(fsys disk.FS, info Info, o OpenOptions) *Stream {
 	s := &Stream{fsys: fsys, dir: info.Dir, now: orNow(o.Now), noWait: o.NoWait, schema: info.Schema,
 		width: info.Schema.Width(), padded: info.Schema.Padded(), tag: info.Schema.Tag(info.ID), id: info.ID,
 		commit: info.Durability == Commit, info: info}
+	s.producers.size = windowOf(info.Capacity, s.width)
 	s.gone = absence{fsys, info.Dir, info.ID}
 	s.events.log, s.events.hook = log, o.OnEvent
 	s.room, s.idle = sync.NewCond(&s.mu), sync.NewCond(&s.mu)

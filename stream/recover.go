@@ -52,6 +52,7 @@ func (s *Stream) recover(v *sight) error {
 		s.report.Replayed += x.To - x.From
 	}
 	s.report.Cut = p.Cut
+	s.producers.recall(v.scans, p.Stop, v.lostRanges())
 	if p.Closed && s.resumable(v) {
 		return s.resume(v)
 	}
@@ -103,9 +104,10 @@ func (s *Stream) resume(v *sight) error {
 		}
 		m.n = len(rows) / s.width
 		m.j.Resume(l.Scan.Header, l.Scan.Stop)
+		s.restrict(m)
 		s.begin(m, l.First)
 		m.synced = m.end()
-		if i < len(p.Live)-1 || m.n == s.info.Capacity {
+		if i < len(p.Live)-1 || m.n == m.limit {
 			m.ended, s.active = true, nil
 		}
 	}
@@ -336,10 +338,13 @@ func (s *Stream) rejournal(v *sight, rest journal.Live) (n int, err error) {
 	if !ok || len(rows) > len(m.rows) {
 		return n, &CorruptError{Path: journal.Name(n), Offset: -1, From: rest.First, To: rest.End, Detail: "records are not where replay found them"}
 	}
-	m.n = len(rows) / s.width
 	s.gen++
 	j.Prepare(s.header(s.gen, rest.First, v.plan.Next))
-	step := max(1, (rejournalFrame-journal.FrameSize)/s.width) * s.width
+	if err := s.rejournalTable(j, len(rows), v.plan.Witness); err != nil {
+		return n, err
+	}
+	m.n = len(rows) / s.width
+	step := s.rejournalStep()
 	for at := 0; at < len(rows); at += step {
 		if err := j.Records(rows[at:min(at+step, len(rows))], false, v.plan.Witness); err != nil {
 			return n, err
@@ -354,9 +359,33 @@ func (s *Stream) rejournal(v *sight, rest journal.Live) (n int, err error) {
 	if err := j.Sync(); err != nil {
 		return n, err
 	}
+	s.restrict(m)
 	s.begin(m, rest.First)
 	m.synced = m.end()
+	if m.n > 0 && m.n == m.limit {
+		m.ended, s.active = true, nil
+	}
 	return n, nil
+}
+
+// rejournalTable writes the producers' window to a journal that will hold rows
+// bytes of records: as much of it as fits beside them.
+func (s *Stream) rejournalTable(j *journal.Journal, rows int, durable uint64) error {
+	t := s.producers.bytes()
+	frames := rows/s.rejournalStep() + 1
+	room := j.Room() - rows - frames*journal.FrameSize - journal.FrameSize
+	if over := len(t) - room; over > 0 {
+		t = t[min(len(t), (over+entrySize-1)/entrySize*entrySize):]
+	}
+	if len(t) == 0 {
+		return nil
+	}
+	return j.Extension(t, durable)
+}
+
+// rejournalStep is how many bytes of records one frame of a re-journaled segment has.
+func (s *Stream) rejournalStep() int {
+	return max(1, (rejournalFrame-journal.FrameSize)/s.width) * s.width
 }
 
 // freeJournal picks the journal to go on in: not the one that holds what is

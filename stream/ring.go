@@ -23,23 +23,60 @@ type ring struct {
 	done   chan struct{} // closed when the maker ended
 }
 
+// left is how many records of a batch fit into the active segment; none if its
+// producer's number doesn't fit with at least one.
+func (s *Stream) left(e *entry) int {
+	if s.active == nil {
+		return 0
+	}
+	n := s.active.limit - s.active.n
+	if e != nil {
+		n = max(0, n-s.costOf(entrySize))
+	}
+	return n
+}
+
+// costOf is how many records an extension frame of n bytes takes the place of.
+func (s *Stream) costOf(n int) int {
+	each := s.width + journal.FrameSize
+	return (journal.FrameSize + n + each - 1) / each
+}
+
+// restrict takes down how many records still fit into the journal of m, each in
+// a frame of its own.
+func (s *Stream) restrict(m *memory) {
+	m.limit = min(m.limit, m.n+m.j.Room()/(s.width+journal.FrameSize))
+}
+
+// rollsFor is how many journals must be started for n records.
+func (s *Stream) rollsFor(n int, e *entry) int {
+	left := s.left(e)
+	if n -= left; n <= 0 {
+		return 0
+	}
+	each := s.info.Capacity
+	if t := len(s.producers.window); t > 0 {
+		each -= s.costOf(t * entrySize)
+	}
+	first := each
+	if e != nil && left == 0 {
+		first -= s.costOf(entrySize)
+	}
+	return 1 + max(0, n-first+each-1)/each
+}
+
 // makeRoom sees to it that n records can be appended: the active segment has
 // room, or enough journals are ready. Under mu, which it gives up to wait.
-func (s *Stream) makeRoom(n int) error {
+func (s *Stream) makeRoom(n int, e *entry) error {
 	if n == 0 {
 		return nil
 	}
-	capacity := s.info.Capacity
-	if n > 2*capacity {
-		return batchTooLarge(n, capacity)
+	if n > 2*s.info.Capacity {
+		return batchTooLarge(n, s.info.Capacity)
 	}
 	waited := false
 	for {
-		left := 0
-		if s.active != nil {
-			left = capacity - s.active.n
-		}
-		need := (n - left + capacity - 1) / capacity
+		need := s.rollsFor(n, e)
 		if need <= len(s.ring.ready) {
 			return nil
 		}
@@ -169,7 +206,7 @@ func (s *Stream) newMemory(j *journal.Journal) *memory {
 	if len(rows) != s.info.Capacity*s.width {
 		rows = newRows(s.info.Capacity * s.width)
 	}
-	return &memory{rows: rows, j: j}
+	return &memory{rows: rows, j: j, limit: s.info.Capacity}
 }
 
 // newRows allocates a buffer whose pages are there.
@@ -219,6 +256,12 @@ func (s *Stream) roll(seq uint64) (*memory, error) {
 		return nil, err
 	}
 	s.begin(m, seq)
+	if t := s.producers.bytes(); len(t) > 0 {
+		if err := m.j.Extension(t, s.durable); err != nil {
+			return nil, err
+		}
+		s.restrict(m)
+	}
 	s.counts.rolls++
 	r.want = max(1, r.want)
 	s.kickMaker()

@@ -68,6 +68,8 @@ type Stream struct {
 	loose    []*segment.File // sealed without a sync and not known to be durable (Os)
 	counts   counters
 
+	producers producers
+
 	group  group
 	ring   ring
 	sealer sealer

@@ -19,6 +19,7 @@ type memory struct {
 
 	// Under Stream.mu:
 	n      int    // records in rows
+	limit  int    // records that fit: fewer than rows has room for where the journal holds extensions
 	born   int64  // number of the first view that shows it
 	ended  bool   // full, or sealed early: nothing more goes in
 	synced uint64 // records below are on disk in the journal

@@ -166,6 +166,9 @@ func (j *Journal) Resume(h Header, pos int64) {
 // Header returns the header of the journal's present life.
 func (j *Journal) Header() Header { return j.header }
 
+// Room is how many bytes of frames still fit.
+func (j *Journal) Room() int { return int(j.size - FrameSize - j.pos) }
+
 // Pos returns the offset of the next frame.
 func (j *Journal) Pos() int64 { return j.pos }
 
