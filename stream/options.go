@@ -69,6 +69,7 @@ type Options struct {
 	Layout     segment.Layout   // of sealed segments
 	SyncEvery  time.Duration    // Sealed and Os: sync this often; 0 means never. At least 1 ms
 	Retention  retention.Policy // standing: applied at open and after each seal
+	RoomWait   time.Duration    // as in OpenOptions; not stored
 	FirstSeq   Seq              // the first record's number, for a stream that goes on with another's
 
 	Logger  *slog.Logger     // nil discards
@@ -82,9 +83,11 @@ type OpenOptions struct {
 	Schema *schema.Schema
 	// Durability, if not nil, must be the stored one.
 	Durability *Durability
-	// NoWait makes an append fail with ErrBusy where it would have to wait for
-	// a segment to be sealed.
-	NoWait bool
+	// RoomWait bounds how long an append waits where its segment can't be begun
+	// because too many wait to be sealed: 0 means as long as it takes, a negative
+	// value not at all. Beyond it the append fails with ErrBusy, and nothing of it
+	// is appended.
+	RoomWait time.Duration
 
 	Logger  *slog.Logger     // nil discards
 	OnEvent func(Event)      // nil for none; called in order, in a goroutine of its own

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"time"
 
 	"example.com/ledger/internal/journal"
 )
@@ -74,35 +75,49 @@ func (s *Stream) makeRoom(n int, e *entry) error {
 	if n > 2*s.info.Capacity {
 		return batchTooLarge(n, s.info.Capacity)
 	}
-	waited := false
+	if s.rollsFor(n, e) <= len(s.ring.ready) {
+		return nil
+	}
+	s.counts.waits++
+	if len(s.live) > 1 {
+		s.tell(Event{Kind: EventSealLag, From: Seq(s.live[0].first), To: Seq(s.appended)})
+	}
+	return s.awaitRoom(n, e)
+}
+
+// awaitRoom waits until the journals for n records are ready, the background has
+// given up on them, or the time for it is over. Under mu, which it gives up.
+func (s *Stream) awaitRoom(n int, e *entry) error {
+	late := s.roomWait < 0
+	if s.roomWait > 0 {
+		t := time.AfterFunc(s.roomWait, func() {
+			s.mu.Lock()
+			late = true
+			s.room.Broadcast()
+			s.mu.Unlock()
+		})
+		defer t.Stop()
+	}
+	s.kick(s.rollsFor(n, e))
 	for {
-		need := s.rollsFor(n, e)
-		if need <= len(s.ring.ready) {
-			return nil
-		}
-		if s.noWait {
-			s.kick(need)
+		if late {
 			return ErrBusy
 		}
-		if waited && s.stuck() {
-			if err := s.blocker(); err != nil {
-				return err
-			}
-		}
-		if !waited {
-			s.counts.waits++
-			if len(s.live) > 1 {
-				s.tell(Event{Kind: EventSealLag, From: Seq(s.live[0].first), To: Seq(s.appended)})
-			}
-		}
-		if !waited || !s.stuck() {
-			s.kick(need)
-		}
-		waited = true
 		s.room.Wait()
 		if err := s.usable(); err != nil {
 			return err
 		}
+		need := s.rollsFor(n, e)
+		switch {
+		case need <= len(s.ring.ready):
+			return nil
+		case s.stuck() && s.blocker() != nil:
+			return s.blocker()
+		}
+		// Another append may have used what became ready meanwhile.
+		s.ring.want = max(s.ring.want, need)
+		s.kickMaker()
+		s.kickSealer()
 	}
 }
 

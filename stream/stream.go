@@ -29,20 +29,20 @@ import (
 // A Stream is a stream open for writing: the only writer of its directory.
 // Its methods may be called at the same time from any number of goroutines.
 type Stream struct {
-	fsys   disk.FS
-	dir    string
-	lock   io.Closer
-	events events
-	now    func() time.Time
-	noWait bool
-	schema *schema.Schema
-	width  int
-	padded bool
-	tag    uint32
-	id     [16]byte
-	commit bool // durability is Commit: published is durable
-	report OpenReport
-	gone   absence
+	fsys     disk.FS
+	dir      string
+	lock     io.Closer
+	events   events
+	now      func() time.Time
+	roomWait time.Duration // see OpenOptions
+	schema   *schema.Schema
+	width    int
+	padded   bool
+	tag      uint32
+	id       [16]byte
+	commit   bool // durability is Commit: published is durable
+	report   OpenReport
+	gone     absence
 
 	// What readers load without a lock. Each is stored under mu.
 	published  atomic.Uint64
