@@ -262,6 +262,9 @@ func TestFull(t *testing.T) {
 		must(t, j.Mark(false, 6))
 		before := fileBytes(t, dir)
 		pos := j.Pos()
+		if j.Room() != 0 {
+			t.Errorf("Room is %d", j.Room())
+		}
 		for name, err := range map[string]error{
 			"a record":        j.Records(rowsOf(6, 1, testWidth), false, 6),
 			"an extension":    j.Extension(nil, 6),

@@ -95,7 +95,7 @@ func (f *Follower) frames(b []byte, out *[]byte, seq *uint64) (used int, got, mo
 		default:
 			return used, got, false // a mark, which the next frame overwrites
 		}
-		if count == 0 || size > len(p) || crc32.Update(f.seed, castagnoli, p[4:size]) != binary.LittleEndian.Uint32(p) {
+		if size > len(p) || kind == KindRecords && count == 0 || crc32.Update(f.seed, castagnoli, p[4:size]) != binary.LittleEndian.Uint32(p) {
 			return used, got, false
 		}
 		if kind == KindRecords {
