@@ -3,6 +3,7 @@ package stream
 import (
 	"errors"
 	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -43,12 +44,20 @@ func TestRoomWait(t *testing.T) {
 			appended, full := 0, false
 			done := make(chan error, 1)
 			for !full {
+				s.mu.Lock()
+				waits := s.counts.waits
+				s.mu.Unlock()
 				go func() {
 					_, _, err := s.Append(recs(sch, appended, 4))
 					done <- err
 				}()
 				if appended == 16 && c.wait == 0 {
-					break // this one waits: no journal is left
+					for waiting := false; !waiting; runtime.Gosched() {
+						s.mu.Lock()
+						waiting = s.counts.waits > waits
+						s.mu.Unlock()
+					}
+					break
 				}
 				err := <-done
 				if errors.Is(err, ErrBusy) {
