@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/ledger/cmd/ledgerctl/internal/value"
 	"example.com/ledger/schema"
 	"example.com/ledger/segment"
 	"example.com/ledger/shapes"
@@ -99,8 +100,20 @@ func (a *app) create(dir string, f *createFlags) error {
 	if err := st.Close(); err != nil {
 		return err
 	}
-	a.note("created %s: %s; %d records a segment, %s, %s", dir, i.Schema, i.Capacity, i.Durability, i.Layout)
+	a.note("created %s: %s; %s", dir, i.Schema, settings(i))
 	return nil
+}
+
+// settings writes what alter could change of a stream, and its layout.
+func settings(i stream.Info) string {
+	text := fmt.Sprintf("%d records a segment, %s, %s", i.Capacity, i.Durability, i.Layout)
+	if i.SyncEvery > 0 {
+		text += ", synced every " + value.FormatDuration(i.SyncEvery)
+	}
+	if !i.Retention.IsZero() {
+		text += ", retention: " + policyText(i.Retention, i.Schema.Unit())
+	}
+	return text
 }
 
 // schema returns the shape, or what the fields make.

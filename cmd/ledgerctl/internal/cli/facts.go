@@ -103,6 +103,6 @@ func (r *factRow) stat(s stream.Stats, i stream.Info) {
 	r.Int(int64(i.Capacity))
 	r.Int(int64(i.Schema.Width()))
 	r.duration(i.SyncEvery)
-	r.Text(i.Retention.String())
+	r.Text(policyText(i.Retention, i.Schema.Unit()))
 	r.Text(i.Schema.String())
 }

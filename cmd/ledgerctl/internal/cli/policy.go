@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -69,4 +71,26 @@ func (f *policyFlags) policy(u schema.Unit) (retention.Policy, error) {
 		return p, &usageError{err}
 	}
 	return p, nil
+}
+
+// policyText writes a policy as its flags are written; "keep all" if it has no rule.
+func policyText(p retention.Policy, u schema.Unit) string {
+	var rules []string
+	rule := func(set bool, name, text string) {
+		if set {
+			rules = append(rules, name+" "+text)
+		}
+	}
+	if p.BeforeTime != nil {
+		rule(true, retention.ReasonBeforeTime, string(value.AppendTime(nil, *p.BeforeTime, u)))
+	}
+	rule(p.BeforeSeq > 0, retention.ReasonBeforeSeq, strconv.FormatUint(p.BeforeSeq, 10))
+	rule(p.KeepRecords > 0, retention.ReasonKeepRecords, strconv.FormatUint(p.KeepRecords, 10))
+	rule(p.MaxBytes > 0, retention.ReasonMaxBytes, strconv.FormatInt(p.MaxBytes, 10))
+	rule(p.MaxAge > 0, retention.ReasonMaxAge, value.FormatDuration(p.MaxAge))
+	rule(p.MaxWriteAge > 0, retention.ReasonMaxWriteAge, value.FormatDuration(p.MaxWriteAge))
+	if rules == nil {
+		return "keep all"
+	}
+	return strings.Join(rules, ", ")
 }
