@@ -217,6 +217,16 @@ func (b *block) at(id, i int) uint64 {
 	return binary.LittleEndian.Uint64(base)
 }
 
+// direct64 returns all values of a column of 64 bits in the segment, where they
+// lie as they are used; else nil.
+func (b *block) direct64(id int) []uint64 {
+	c := b.col(id)
+	if !c.direct || c.kind.Size() != 8 || len(c.base) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*uint64)(unsafe.Pointer(&c.base[0])), len(c.base)/8)
+}
+
 // widen returns v's values with 64 bits each, in scratch unless they have them.
 func (b *block) widen(v vec, scratch *[]uint64) []uint64 {
 	if v.n == 0 || v.kind.Size() == 8 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"example.com/ledger/segment"
 	"example.com/ledger/stream"
@@ -70,7 +71,10 @@ type execution struct {
 	next    atomic.Int64
 	read    atomic.Int64
 
+	cold atomic.Bool // a part took so long that it may be worth asking for others ahead
+
 	mu    sync.Mutex
+	asked int // parts below have been asked for, or were never worth it
 	err   error
 	errAt int // the part that err is of
 }
@@ -116,22 +120,54 @@ func (x *execution) run(w *worker) {
 	}
 }
 
-// part scans one part, having asked for the one after next ahead.
+// part scans one part.
 func (x *execution) part(w *worker, i int) error {
 	if err := x.ctx.Err(); err != nil {
 		return err
 	}
-	if ahead := i + x.workers; ahead < len(x.parts) {
-		w.willNeed(&x.parts[ahead], x.p.cols)
+	if x.cold.Load() {
+		x.askAhead(w, i)
 	}
+	began := time.Now()
 	read, err := w.scan(&x.parts[i])
 	if !read {
 		x.parts[i].Skip()
 		return err
 	}
+	if time.Since(began) > slowPart {
+		x.cold.Store(true)
+	}
 	x.read.Add(1)
 	x.parts[i].Count()
 	return err
+}
+
+const (
+	// slowPart is the time that a part takes if its columns come from disk. To ask
+	// for them ahead costs a system call each, a few per cent of the time of a part
+	// that is in memory, and nothing beside this.
+	slowPart = 200 * time.Microsecond
+	// aheadParts and aheadRecords bound what is asked for ahead.
+	aheadParts   = 16
+	aheadRecords = 1 << 21
+)
+
+// askAhead asks for the columns of the parts behind part i.
+func (x *execution) askAhead(w *worker, i int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.asked = max(x.asked, i+1)
+	records := 0
+	for k := i + 1; k < min(len(x.parts), i+1+aheadParts); k++ {
+		records += x.parts[k].Len()
+		if k > i+x.workers && records > aheadRecords {
+			return
+		}
+		if k >= x.asked {
+			w.willNeed(&x.parts[k], x.p.cols)
+			x.asked = k + 1
+		}
+	}
 }
 
 // fail ends the execution. Of several errors that of the first part counts, so

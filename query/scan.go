@@ -256,7 +256,19 @@ func (w *worker) run(lo, hi int, sorted bool) (end int, n int64) {
 	from, to := intervalBounds(n, every)
 	in := func(i int) bool { ts := int64(b.at(colTime, i)); return ts >= from && ts <= to }
 	if !sorted {
-		for end = lo + 1; end < hi && in(end); end++ {
+		end = lo + 1
+		if ts := b.direct64(colTime); ts != nil {
+			width := uint64(to - from)
+			for _, t := range ts[end:hi] {
+				if t-uint64(from) > width {
+					break
+				}
+				end++
+			}
+			return end, n
+		}
+		for end < hi && in(end) {
+			end++
 		}
 		return end, n
 	}
