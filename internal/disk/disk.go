@@ -9,8 +9,9 @@ package disk
 
 import "io"
 
-// An FS is a file system. Paths are the host's. The zero-cost implementation
-// for real files is OS; package sim has the model disk.
+// An FS is a file system. Paths are the host's. The implementation for real
+// files is OS; package sim has the model disk. Errors carry the operation and the
+// path, and are ErrNoSpace, ErrLocked or ErrFault besides where they mean that.
 type FS interface {
 	// Open opens an existing regular file for reading. It fails with an error
 	// that is fs.ErrNotExist where there is none.
@@ -19,15 +20,17 @@ type FS interface {
 	// makes a file description of its own: the kernel reports a failed write
 	// back once to each description that was open before it.
 	OpenRW(path string) (File, error)
-	// Create makes an empty file with mode 0640, emptying one that is there.
+	// Create makes an empty file with mode 0640, emptying one that is there, for
+	// reading and writing.
 	Create(path string) (File, error)
 	// Mkdir makes a directory with mode 0750; it is fs.ErrExist if there is one.
 	Mkdir(path string) error
-	// Rename replaces newpath atomically. It is on disk after SyncDir, not before.
+	// Rename replaces newpath, which may be a file, atomically. It is on disk
+	// after SyncDir (of both directories), not before.
 	Rename(oldpath, newpath string) error
 	// Remove unlinks a file or an empty directory. It never follows a link.
 	Remove(path string) error
-	// ReadDir lists a directory, sorted by name.
+	// ReadDir lists a directory, sorted by name, links as they are.
 	ReadDir(path string) ([]Entry, error)
 	// Stat tells about path without following a link at its end.
 	Stat(path string) (Entry, error)
@@ -37,14 +40,15 @@ type FS interface {
 	// another holds it, in this process or another. Closing frees it, and so does
 	// the death of the process.
 	Lock(dir string) (io.Closer, error)
-	// Free returns the bytes that may still be written to the file system of path.
+	// Free returns the bytes that may still be written to the file system of
+	// path, a directory. A quota may leave less.
 	Free(path string) (int64, error)
 }
 
 // A File is one open file description.
 type File interface {
 	io.ReaderAt
-	// WriteAt writes all of p at off, or returns an error.
+	// WriteAt writes all of p at off, or returns an error and how much it wrote.
 	io.WriterAt
 	// Size returns the file's size in bytes.
 	Size() (int64, error)
@@ -55,8 +59,9 @@ type File interface {
 	// (fdatasync). Stores through a Mapping of the same file are covered.
 	DataSync() error
 	// Map maps the first n bytes of the file, n ≥ 1 and at most its size. The
-	// mapping outlives the File.
+	// mapping outlives the File. A writable one needs a File opened for writing.
 	Map(n int, writable bool) (Mapping, error)
+	// Close closes the description, even if it returns an error. It doesn't sync.
 	Close() error
 }
 
@@ -67,7 +72,7 @@ type Mapping interface {
 	Bytes() []byte
 	// WillNeed asks the system to read bytes [off, off+n) ahead. It is a hint.
 	WillNeed(off, n int)
-	// Unmap ends the mapping. It may be called once.
+	// Unmap ends the mapping. It may be called once, when nobody uses Bytes.
 	Unmap() error
 }
 

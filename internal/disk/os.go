@@ -14,9 +14,10 @@ import (
 // disk, quota or size limit is ErrNoSpace as well. Files have mode 0640 and
 // directories 0750, less the umask.
 //
-// Opening never waits and never has an effect on anything but a regular file: a
-// pipe, device, socket or directory is refused. Open follows a link at the end
-// of its path; OpenRW and Create, which could change what it points at, refuse it.
+// Opening never waits and never changes anything but a regular file: a pipe,
+// device, socket or directory is refused. Open follows a link at the end of its
+// path; OpenRW and Create, which could change what it points at, refuse it
+// (except on Windows).
 func OS() FS { return osFS{} }
 
 type osFS struct{}
@@ -24,11 +25,19 @@ type osFS struct{}
 var errNotRegular = errors.New("not a regular file")
 
 func (osFS) Open(path string) (File, error) {
-	return openRegular(path, os.O_RDONLY)
+	return asFile(openRegular(path, os.O_RDONLY))
 }
 
 func (osFS) OpenRW(path string) (File, error) {
-	return openRegular(path, os.O_RDWR|openNoFollow)
+	return asFile(openRegular(path, os.O_RDWR|openNoFollow))
+}
+
+// asFile doesn't make a File of no file.
+func asFile(f *osFile, err error) (File, error) {
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // Create doesn't let open empty the file: that is done when it is known to be
@@ -52,7 +61,7 @@ func (osFS) Create(path string) (File, error) {
 func openRegular(path string, flag int) (*osFile, error) {
 	f, err := os.OpenFile(path, flag|openNoWait, 0o640)
 	if err != nil {
-		return nil, Classed(err)
+		return nil, Classed(whyNotOpen(path, flag, err))
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -67,6 +76,22 @@ func openRegular(path string, flag int) (*osFile, error) {
 		return nil, Classed(err)
 	}
 	return &osFile{f: f, raw: raw}, nil
+}
+
+// whyNotOpen puts plainly what the system says of links and sockets ("too many
+// levels of symbolic links", "no such device or address").
+func whyNotOpen(path string, flag int, err error) error {
+	info, statErr := os.Lstat(path)
+	if statErr != nil || info.Mode().IsRegular() {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 && flag&openNoFollow == 0 {
+		return err // it is about what the link points at
+	}
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w: %w", errNotRegular, err)}
 }
 
 func (osFS) Mkdir(path string) error { return Classed(os.Mkdir(path, 0o750)) }

@@ -24,7 +24,7 @@ var noSpaceErrnos = []syscall.Errno{
 func syncDir(string) error { return nil }
 
 func freeBytes(path string) (int64, error) {
-	name, err := windows.UTF16PtrFromString(filepath.Dir(filepath.Join(path, "x")))
+	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
 		return 0, err
 	}

@@ -108,8 +108,11 @@ func TestRefusals(t *testing.T) {
 			if wantOpen := name == "link" && how == "Open"; (err == nil) != wantOpen {
 				t.Errorf("%s(%s) = %v", how, name, err)
 			}
-			if err != nil && !strings.Contains(err.Error(), path(name)) {
-				t.Errorf("%s(%s) = %v, without the path", how, name, err)
+			if err != nil && (f != nil || !strings.Contains(err.Error(), path(name))) {
+				t.Errorf("%s(%s) = %v, %v, want no file and the path", how, name, f, err)
+			}
+			if err != nil && (name != "dangling" || how != "Open") && !errors.Is(err, errNotRegular) {
+				t.Errorf("%s(%s) = %v, want %v", how, name, err, errNotRegular)
 			}
 		}
 	}

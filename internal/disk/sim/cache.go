@@ -77,7 +77,7 @@ func (n *node) resize(d *Disk, size int) {
 		n.sizes = append(n.sizes, int64(was))
 	}
 	d.used += int64(size - was)
-	if size > cap(n.data) || n.shared || size < was {
+	if size > cap(n.data) || size < was {
 		// Whole sectors, so that the memory is aligned as a mapping's would be.
 		data := make([]byte, size, roundUp(max(size, min(2*was, size+1<<20)), SectorSize))
 		rawCopy(data, n.data[:min(size, was)])
@@ -189,9 +189,9 @@ func (n *node) notice(d *Disk) {
 	}
 }
 
-// sync settles the file's bytes and size, but for what failed before.
-func (n *node) sync(d *Disk) {
-	n.notice(d)
+// sync settles the file's bytes and size, but for what failed before and wasn't
+// written again.
+func (n *node) sync() {
 	n.dirty = slices.DeleteFunc(n.dirty, func(s sector) bool { return !s.lost })
 	if !n.lost {
 		n.sizes = nil

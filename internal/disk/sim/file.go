@@ -100,9 +100,8 @@ func (f *file) DataSync() error { return f.sync(OpDataSync) }
 func (f *file) sync(kind Kind) error {
 	return f.do(f.op(kind), func(verdict error) error {
 		if verdict == nil {
-			f.n.sync(f.d)
+			f.n.sync()
 		} else {
-			f.n.notice(f.d)
 			f.n.failWriteback(verdict)
 		}
 		if f.errors < f.n.errors {

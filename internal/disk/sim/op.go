@@ -12,6 +12,8 @@ import (
 // A Kind is what an operation does.
 type Kind uint8
 
+// The kinds are the methods of disk.FS, disk.File and disk.Mapping; OpUnlock is
+// the closing of a lock.
 const (
 	OpOpen Kind = 1 + iota
 	OpOpenRW
@@ -102,7 +104,8 @@ func (e *ShortWrite) Error() string { return fmt.Sprintf("short write of %d byte
 // Unwrap returns the cause.
 func (e *ShortWrite) Unwrap() error { return e.Err }
 
-// A Late, returned by a hook, does the operation and then fails all the same.
+// A Late, returned by a hook, does the operation and then fails all the same. A
+// file or lock that it opened stays open for good.
 type Late struct{ Err error }
 
 func (e *Late) Error() string { return fmt.Sprintf("done, but: %v", e.Err) }
@@ -159,8 +162,8 @@ func (d *Disk) doFailing(op Op, run func(verdict error) error) error {
 	if d.crashed {
 		return op.fail(ErrCrashed)
 	}
-	if op.Kind.Changes() && op.Kind != OpWrite { // a write looks at its own file
-		d.notice()
+	if op.Kind.Changes() && op.Kind != OpWrite {
+		d.notice() // a write looks at its own file only: there are many
 	}
 	err := run(verdict)
 	if err == nil && isLate {

@@ -216,6 +216,11 @@ func TestCuts(t *testing.T) {
 				}
 			}
 		}, []string{"a=a x=", "a=b x=", "a=d x=", "a=e x="}},
+		{"mapped stores, unmapped", func(s script) {
+			m := s.mapped(s.durable("a", "abcd"), 4, true)
+			m.Bytes()[0] = 'A'
+			s.must(m.Unmap())
+		}, []string{"a=Abcd", "a=abcd"}},
 		{"mapped stores after the mapping", func(s script) {
 			f := s.durable("a", "abcd")
 			m := s.mapped(f, 4, true)
@@ -308,14 +313,43 @@ func TestFailedSync(t *testing.T) {
 	}
 
 	t.Run("size", func(t *testing.T) {
-		s := newScript(t, New())
-		f := s.durable("a", "")
-		s.write(f, "x", 0)
+		undecided := []string{"a=", "a=.", "a=x"}
+		for name, c := range map[string]struct {
+			again func(s script, f disk.File)
+			want  []string
+		}{
+			"not written again": {func(s script, f disk.File) {}, undecided},
+			"written again":     {func(s script, f disk.File) { s.write(f, "x", 0) }, []string{"a=x"}},
+			"stored again":      {func(s script, f disk.File) { s.mapped(f, 1, true).Bytes()[0] = 'y' }, []string{"a=y"}},
+		} {
+			s := newScript(t, New())
+			f := s.durable("a", "")
+			s.write(f, "x", 0)
+			s.d.SetHook(eio)
+			_ = f.Sync()
+			s.d.SetHook(nil)
+			for _, s := range []script{newScript(t, s.d.Kill()), s} {
+				f := s.openRW("a")
+				c.again(s, f)
+				s.must(f.Sync())
+				if got := cuts(s.d); !slices.Equal(got, c.want) {
+					t.Errorf("%s: images %q, want %q", name, got, c.want)
+				}
+			}
+		}
+	})
+
+	t.Run("mapped", func(t *testing.T) {
+		s := newScript(t, NewSectors(1))
+		f := s.durable("a", "ab")
+		m := s.mapped(f, 2, true)
+		m.Bytes()[0] = 'A'
 		s.d.SetHook(eio)
-		_ = f.Sync()
+		_ = f.DataSync()
 		s.d.SetHook(nil)
-		s.must(f.Sync())
-		if got, want := cuts(s.d), []string{"a=", "a=.", "a=x"}; !slices.Equal(got, want) {
+		m.Bytes()[1] = 'B'
+		s.must(f.DataSync())
+		if got, want := cuts(s.d), []string{"a=AB", "a=aB"}; !slices.Equal(got, want) {
 			t.Errorf("images %q, want %q", got, want)
 		}
 	})
@@ -378,6 +412,12 @@ func TestWhoIsTold(t *testing.T) {
 	}
 	if got, want := cuts(s.d), []string{"a=x", "a=y", "a=z"}; !slices.Equal(got, want) {
 		t.Errorf("images %q, want %q", got, want)
+	}
+	s.write(f1, "z", 0)
+	s.must(s.d.FailWriteback("a", syscall.EIO))
+	k := newScript(t, s.d.Kill())
+	if err := k.openRW("a").Sync(); !errors.Is(err, syscall.EIO) {
+		t.Errorf("the next process isn't told: %v", err)
 	}
 	if err := s.d.FailWriteback("b", syscall.EIO); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("FailWriteback of nothing = %v", err)
@@ -484,13 +524,55 @@ func TestCrash(t *testing.T) {
 		t.Errorf("a second lock = %v, want ErrLocked", err)
 	}
 
-	// Images don't change each other, nor the disk.
-	k.write(k.openRW("a"), "zz", 0)
-	if got := show(s.d); got != "a=Ab" {
-		t.Errorf("a write to an image made %q of the disk", got)
+}
+
+// TestImagesStandAlone: what is done to an image, or to the disk after it was
+// made, changes no other, though they share what they can.
+func TestImagesStandAlone(t *testing.T) {
+	s := newScript(t, NewSectors(2))
+	f := s.durable("a", "abc")
+	g := s.durable("b", "uvw")
+	s.durable("c", "c")
+	r := s.mapped(s.openRW("b"), 3, false)
+	disks := []script{s}
+	for range 3 {
+		disks = append(disks, newScript(t, s.d.Kill()), newScript(t, s.d.Cut(func(int) int { return 0 })))
 	}
-	if got := s.d.Kill(); got.Sum() != s.d.Sum() || got.Sum() == k.d.Sum() {
-		t.Error("Sum doesn't tell images apart")
+	for i, img := range disks[1:] {
+		m := img.mapped(img.openRW("b"), 3, true)
+		m.Bytes()[0] = byte('1' + i)
+		img.write(img.openRW("b"), "!", 1)
+		if got := string(m.Bytes()); got != fmt.Sprintf("%d!w", i+1) {
+			t.Errorf("a mapping in image %d shows %q", i+1, got)
+		}
+		m = img.mapped(img.openRW("c"), 1, false)
+		img.write(img.openRW("c"), string(rune('1'+i)), 0)
+		if got := string(m.Bytes()); got != fmt.Sprint(i+1) {
+			t.Errorf("a mapping of a shared file in image %d shows %q", i+1, got)
+		}
+		img.write(img.openRW("a"), string(rune('1'+i)), 3) // longer, in the room that it has
+	}
+	s.write(f, "0", 3)
+	s.write(g, "0", 0)
+	if got := string(r.Bytes()); got != "0vw" {
+		t.Errorf("a mapping made before the images shows %q", got)
+	}
+	sums := make(map[uint64]bool)
+	for i, img := range disks {
+		want := fmt.Sprintf("a=abc%d b=%d!w c=%d", i, i, i)
+		if i == 0 {
+			want = "a=abc0 b=0vw c=c"
+		}
+		if got := show(img.d); got != want {
+			t.Errorf("disk %d has %q, want %q", i, got, want)
+		}
+		sums[img.d.Sum()] = true
+		if img.d.Kill().Sum() != img.d.Sum() {
+			t.Errorf("disk %d: Sum isn't that of its image", i)
+		}
+	}
+	if len(sums) != len(disks) {
+		t.Errorf("%d disks have %d sums", len(disks), len(sums))
 	}
 }
 
@@ -539,8 +621,11 @@ func TestCapacity(t *testing.T) {
 	if free, _ := s.Free("/"); free != 6 {
 		t.Errorf("Free = %d, want 6", free)
 	}
-	if free, _ := s.d.Kill().FS().Free("/"); free != 6 {
-		t.Errorf("Free of an image = %d, want 6", free)
+	s.must(s.SyncDir("/"))
+	for _, img := range []*Disk{s.d.Kill(), s.d.Cut(func(n int) int { return n - 1 })} {
+		if free, _ := img.FS().Free("/"); free != 6 {
+			t.Errorf("Free of an image = %d, want 6", free)
+		}
 	}
 }
 
@@ -577,6 +662,17 @@ func TestMappingRules(t *testing.T) {
 	}
 	s.write(f, "xyz", 3)
 	if got := show(s.d); got != "a=ABcxyz" {
+		t.Errorf("the file is %q", got)
+	}
+
+	// Emptied, the file has other memory, and the mapping's end is nothing to it.
+	old := s.mapped(f, 6, true)
+	s.create("a", "ABcxyz")
+	m := s.mapped(f, 6, true)
+	s.must(old.Unmap())
+	m.Bytes()[0] = 'Z'
+	s.must(f.Sync())
+	if got := show(s.d.Cut(func(int) int { return 0 })); got != "a=ZBcxyz" {
 		t.Errorf("the file is %q", got)
 	}
 

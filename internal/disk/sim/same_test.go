@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"example.com/ledger/internal/disk"
@@ -128,7 +129,10 @@ func (m *machine) useFile(rng *rand.Rand, op, size int) {
 		m.note("write at %d: %d %s", off, k, outcome(err))
 	case 13:
 		s, err := f.Size()
-		m.note("size: %d %s; sync: %s; datasync: %s", s, outcome(err), outcome(f.Sync()), outcome(f.DataSync()))
+		m.note("size: %d %s", s, outcome(err))
+		if off%4 == 0 { // the host takes its time
+			m.note("sync: %s; datasync: %s", outcome(f.Sync()), outcome(f.DataSync()))
+		}
 	case 14:
 		mp, err := f.Map(size, !m.ro[i])
 		m.note("map: %s", outcome(err))
@@ -166,8 +170,11 @@ func (m *machine) end() {
 // TestSameAsHost: random operations see the same on the model disk as on the
 // host's.
 func TestSameAsHost(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the model is of a system that lets names of open files go")
+	}
 	done := 0
-	for seed := range uint64(60) {
+	for seed := range uint64(25) {
 		host := &machine{fsys: disk.OS(), root: t.TempDir()}
 		model := &machine{fsys: New().FS(), root: "/"}
 		a, b := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 1))

@@ -109,7 +109,8 @@ func (d *Disk) FS() disk.FS { return fsys{d} }
 //   - ErrCrashed crashes the disk.
 //
 // The hook is called in the operation's goroutine with no lock held: it may
-// make images, crash the disk, block, or panic.
+// make images, crash the disk, block, or panic. What it does itself to the disk's
+// files calls it again.
 func (d *Disk) SetHook(hook func(op Op) error) {
 	if hook == nil {
 		d.hook.Store(nil)
