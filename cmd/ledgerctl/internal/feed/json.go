@@ -121,8 +121,43 @@ func cutValue(s string) (text, rest string, err error) {
 	switch {
 	case text == "null":
 		return "", rest, nil
-	case text != "" && (text[0] == '-' || text[0] >= '0' && text[0] <= '9') && json.Valid([]byte(text)):
+	case isNumber(text):
 		return text, rest, nil
 	}
 	return "", "", fmt.Errorf("%.40q is neither a number nor a string", text)
+}
+
+// isNumber tells whether text is a number by JSON's rules, which know no plus sign
+// and no needless zero in front.
+func isNumber(text string) bool {
+	s := strings.TrimPrefix(text, "-")
+	whole, s := cutDigits(s)
+	if whole == "" || whole[0] == '0' && len(whole) > 1 {
+		return false
+	}
+	if strings.HasPrefix(s, ".") {
+		var frac string
+		if frac, s = cutDigits(s[1:]); frac == "" {
+			return false
+		}
+	}
+	if s != "" && (s[0] == 'e' || s[0] == 'E') {
+		if s = s[1:]; s != "" && (s[0] == '+' || s[0] == '-') {
+			s = s[1:]
+		}
+		var exp string
+		if exp, s = cutDigits(s); exp == "" {
+			return false
+		}
+	}
+	return s == ""
+}
+
+// cutDigits cuts s behind the digits that it begins with.
+func cutDigits(s string) (digits, rest string) {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return s[:n], s[n:]
 }

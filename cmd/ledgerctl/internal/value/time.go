@@ -105,8 +105,11 @@ func cutRFC3339(s string) (sec int64, frac string, ok bool) {
 	if len(s) <= len(form) || !hasForm(s[:len(form)], form) {
 		return 0, "", false
 	}
-	num := func(from, to int) int { n, _ := strconv.Atoi(s[from:to]); return n }
-	t := time.Date(num(0, 4), time.Month(num(5, 7)), num(8, 10), num(11, 13), num(14, 16), num(17, 19), 0, time.UTC)
+	year, month, day := pair(s)*100+pair(s[2:]), pair(s[5:]), pair(s[8:])
+	hour, minute, second := pair(s[11:]), pair(s[14:]), pair(s[17:])
+	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
+	// Date carries over what is too much: 31 February becomes another day.
+	ok = hour < 24 && minute < 60 && second < 60 && t.Day() == day && t.Month() == time.Month(month)
 	zone := s[len(form):]
 	if zone[0] == '.' {
 		n := 1
@@ -118,10 +121,12 @@ func cutRFC3339(s string) (sec int64, frac string, ok bool) {
 			return 0, "", false
 		}
 	}
-	east, ok := zoneSeconds(zone)
-	// Date carries 61 minutes over into the hour; written again it differs.
-	return t.Unix() - east, frac, ok && t.Format("2006-01-02T15:04:05") == s[:len(form)]
+	east, zoneOK := zoneSeconds(zone)
+	return t.Unix() - east, frac, ok && zoneOK
 }
+
+// pair reads the two digits that s begins with.
+func pair(s string) int { return int(s[0]-'0')*10 + int(s[1]-'0') }
 
 // zoneSeconds reads Z, +02:00 or -05:30.
 func zoneSeconds(zone string) (int64, bool) {
@@ -131,8 +136,7 @@ func zoneSeconds(zone string) (int64, bool) {
 	if !hasForm(zone, "+00:00") && !hasForm(zone, "-00:00") {
 		return 0, false
 	}
-	h, _ := strconv.Atoi(zone[1:3])
-	m, _ := strconv.Atoi(zone[4:])
+	h, m := pair(zone[1:]), pair(zone[4:])
 	east := int64(h*3600 + m*60)
 	if zone[0] == '-' {
 		east = -east
