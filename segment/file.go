@@ -188,6 +188,10 @@ func (f *File) countedFromSize() bool {
 	return f.h.Legacy && allZero(f.raw[offCount:offCount+8])
 }
 
+// Counted tells whether the records were counted from the file's size: its
+// header says 0, because the process that wrote it died.
+func (f *File) Counted() bool { return f.countedFromSize() }
+
 // readTimes finds the smallest and largest ts of the records.
 func (f *File) readTimes() error {
 	f.h.MinTime, f.h.MaxTime = 0, 0

@@ -439,6 +439,7 @@ func (r *rig) appendSome(n int, async bool) {
 	if err != nil || k != n || uint64(got) != first {
 		r.fail("append of %d at %d: %d, %d, %v", n, first, got, k, err)
 	}
+	r.d.Notice() // stores into a mapping are versions of their own
 	r.h.mu.Lock()
 	r.h.returned = first + uint64(n)
 	if !async && r.mode == Commit {

@@ -62,7 +62,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 damage found.`,
 			root.AddCommand(v)
 		}
 	}
-	add(groupWrite, newCreate(a), newAppend(a), newSeal(a))
+	add(groupWrite, newCreate(a), newAppend(a), newImport(a), newSeal(a))
 	add(groupRead, newDump(a), newGet(a), newTail(a), newLs(a), newStat(a), newSegments(a), newInspect(a))
 	add(groupKeep, newVerify(a), newRepair(a), newBackup(a), newRetain(a), newAlter(a), newRm(a))
 	add(groupHelp, newCompletion(a), newMan(a))
