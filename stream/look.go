@@ -11,6 +11,7 @@ import (
 	"example.com/ledger/internal/disk"
 	"example.com/ledger/internal/journal"
 	"example.com/ledger/internal/meta"
+	"example.com/ledger/schema"
 	"example.com/ledger/segment"
 )
 
@@ -148,7 +149,7 @@ func readCursors(fsys disk.FS, dir string, id [16]byte) (meta.Cursors, error) {
 func (v *sight) readJournals(fsys disk.FS) (bytes [journal.Ring][]byte, err error) {
 	for n := range journal.Ring {
 		v.sizes[n] = -1
-		b, err := readWhole(fsys, filepath.Join(v.info.Dir, journal.Name(n)), 1<<40)
+		b, err := readWhole(fsys, filepath.Join(v.info.Dir, journal.Name(n)), journal.Size(CapacityMax, schema.WidthMax))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -139,11 +140,13 @@ func (s *Stream) rebuild(v *sight) error {
 	if err := s.rewrite(v); err != nil {
 		return err
 	}
-	rest, err := s.resealFull(v)
-	if err != nil {
+	// Before a seal: a file above a hole that nothing names would prove the hole
+	// to have been durable, and a sealed tail frees the journal with the strays.
+	if err := s.nameLoss(v); err != nil {
 		return err
 	}
-	if err := s.nameLoss(v); err != nil {
+	rest, err := s.resealFull(v)
+	if err != nil {
 		return err
 	}
 	n, err := s.rejournal(v, rest)
@@ -410,9 +413,17 @@ func (v *sight) freeJournal(keep *journal.Scan) int {
 	return best
 }
 
-// zeroOthers makes every other journal no journal (7d).
+// zeroOthers makes every other journal no journal (7d), the oldest first: one
+// that a newer one makes void goes before it.
 func (s *Stream) zeroOthers(v *sight, used int) error {
-	for n, size := range v.sizes {
+	var gens [journal.Ring]uint64
+	for _, x := range v.scans {
+		gens[x.N] = x.Header.Generation
+	}
+	order := []int{0, 1, 2, 3}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(gens[a], gens[b]) })
+	for _, n := range order {
+		size := v.sizes[n]
 		if n == used || size < 0 {
 			continue
 		}
