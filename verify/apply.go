@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -19,14 +21,15 @@ const pending = ".repair"
 //  2. All new sealed files, on disk under pending names.
 //  3. Copies of what they replace, in quarantine; then their names, oldest first.
 //     At every instant a record is in its old file or in its new one.
-//  4. What is set aside moves to quarantine. A damaged file moves before
-//     drops.json names its range: a writer unlinks files whose range is there.
-//  5. drops.json, on which nothing depends that was done before: until it is
-//     there, the lost numbers are missing, and no writer goes on above them.
+//  4. Copies, in quarantine, of all else that has to go.
+//  5. drops.json. Until it is there the lost numbers are missing, and no writer
+//     goes on above them. From then on a writer would unlink the damaged files
+//     whose range it names: that is why their copies come first.
+//  6. The names of what was copied go.
 //
 // Each step is on disk before the next one begins. ctx is asked between them.
 func (p *plan) apply(ctx context.Context) error {
-	steps := []func() error{p.writeMetadata, p.writeImages, p.nameImages, p.writeHeaders, p.setAside, p.writeDrops}
+	steps := []func() error{p.writeMetadata, p.writeImages, p.nameImages, p.writeHeaders, p.copyAway, p.writeDrops, p.removeAway}
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -111,23 +114,41 @@ func (p *plan) writeHeaders() error {
 	return nil
 }
 
-func (p *plan) setAside() error {
-	for _, x := range p.away {
-		q, to, err := p.quarantine(x.File)
-		if err != nil {
-			return err
+// copyAway copies what has to go to quarantine. What can't be copied, because the
+// disk can't read it or has no room, moves there at once.
+func (p *plan) copyAway() error {
+	moved := false
+	for i, x := range p.away {
+		cerr := p.copyAside(x.File)
+		if cerr == nil {
+			continue
 		}
-		if err := p.fsys.Rename(p.path(x.File), filepath.Join(q, to)); err != nil {
+		to, err := p.quarantine(x.File, nil)
+		if err == nil {
+			err = p.fsys.Rename(p.path(x.File), to)
+		}
+		if err != nil {
+			return errors.Join(cerr, err)
+		}
+		p.away[i].done, moved = true, true
+	}
+	if !moved {
+		return nil
+	}
+	return errors.Join(p.fsys.SyncDir(p.path(meta.Quarantine)), p.fsys.SyncDir(p.dir))
+}
+
+func (p *plan) removeAway() error {
+	for _, x := range p.away {
+		if x.done {
+			continue
+		}
+		if err := p.fsys.Remove(p.path(x.File)); err != nil {
 			return err
 		}
 	}
 	if len(p.away) == 0 {
 		return nil
-	}
-	// The new name first: with only the old name's end on disk the file would
-	// be in neither folder.
-	if err := p.fsys.SyncDir(p.path(meta.Quarantine)); err != nil {
-		return err
 	}
 	return p.fsys.SyncDir(p.dir)
 }
@@ -173,28 +194,34 @@ func (p *plan) create(path string, b []byte) error {
 	return err
 }
 
-// quarantine returns the folder of what is set aside, made and on disk, and a
-// name in it that is not taken.
-func (p *plan) quarantine(name string) (dir, free string, err error) {
-	dir = p.path(meta.Quarantine)
-	if _, err = p.fsys.Stat(dir); notExist(err) {
-		if err = p.fsys.Mkdir(dir); err == nil {
-			err = p.fsys.SyncDir(p.dir)
+// quarantine makes the folder of what is set aside and returns the path in it
+// for a file of that name: one that is not taken, or one that has content
+// already, if content is not nil.
+func (p *plan) quarantine(name string, content []byte) (string, error) {
+	dir := p.path(meta.Quarantine)
+	if _, err := p.fsys.Stat(dir); notExist(err) {
+		if err := errors.Join(p.fsys.Mkdir(dir), p.fsys.SyncDir(p.dir)); err != nil {
+			return "", err
 		}
 	}
-	free = name
-	for i := 1; err == nil; i++ {
-		if _, serr := p.fsys.Stat(filepath.Join(dir, free)); notExist(serr) {
-			return dir, free, nil
-		} else if serr != nil {
-			err = serr
+	path := filepath.Join(dir, name)
+	for i := 1; ; i++ {
+		if _, err := p.fsys.Stat(path); notExist(err) {
+			return path, nil
+		} else if err != nil {
+			return "", err
 		}
-		free = fmt.Sprintf("%s.%d", name, i)
+		if content != nil {
+			if old, err := readBytes(p.fsys, path); err == nil && bytes.Equal(old, content) {
+				return path, nil
+			}
+		}
+		path = filepath.Join(dir, fmt.Sprintf("%s.%d", name, i))
 	}
-	return "", "", err
 }
 
-// copyAside puts a copy of a file, if there is one, into quarantine, on disk.
+// copyAside puts a copy of a file, if there is one, into quarantine, on disk,
+// unless an earlier repair did.
 func (p *plan) copyAside(name string) error {
 	b, err := readBytes(p.fsys, p.path(name))
 	if notExist(err) {
@@ -203,14 +230,14 @@ func (p *plan) copyAside(name string) error {
 	if err != nil {
 		return err
 	}
-	q, to, err := p.quarantine(name)
+	path, err := p.quarantine(name, b)
 	if err != nil {
 		return err
 	}
-	if err := p.create(filepath.Join(q, to), b); err != nil {
+	if err := p.create(path, b); err != nil {
 		return err
 	}
-	return p.fsys.SyncDir(q)
+	return p.fsys.SyncDir(p.path(meta.Quarantine))
 }
 
 // readBytes reads a file whole.

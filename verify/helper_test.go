@@ -23,13 +23,13 @@ import (
 // fields is a schema with padding and every width: 45 bytes of values, 48 wide.
 func fields(t testing.TB) *schema.Schema {
 	t.Helper()
-	s, err := schema.New(schema.Microsecond,
+	return theFields()
+}
+
+func theFields() *schema.Schema {
+	return must(schema.New(schema.Microsecond,
 		schema.Field{Name: "px", Kind: schema.I32, Scale: 2}, schema.Field{Name: "id", Kind: schema.U64},
-		schema.Field{Name: "sym", Kind: schema.U16}, schema.Field{Name: "side", Kind: schema.U8}, schema.Field{Name: "d", Kind: schema.I8})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+		schema.Field{Name: "sym", Kind: schema.U16}, schema.Field{Name: "side", Kind: schema.U8}, schema.Field{Name: "d", Kind: schema.I8}))
 }
 
 // records makes n records whose values tell their number; ts goes back at times.
@@ -84,35 +84,38 @@ func kinds() []kind {
 // make makes a stream of the kind and returns its directory and its records.
 func (k kind) make(t testing.TB) (dir string, rows []byte) {
 	t.Helper()
-	s := fields(t)
-	dir = filepath.Join(t.TempDir(), "s")
+	return k.makeIn(t.TempDir()), records(fields(t), 0, k.records)
+}
+
+// makeIn makes a stream of the kind in a folder of parent.
+func (k kind) makeIn(parent string) (dir string) {
+	dir = filepath.Join(parent, "s")
+	s := theFields()
 	st := must(stream.Create(dir, stream.Options{Schema: s, Capacity: capacity, Durability: k.durability, Layout: k.layout,
 		Now: func() time.Time { return time.UnixMilli(1_700_000_000_000) }}))
 	for at, n := 0, 1; at < k.records; at, n = at+n, n%5+1 {
 		n = min(n, k.records-at)
-		rows = append(rows, records(s, at, n)...)
 		if _, _, err := st.Append(records(s, at, n)); err != nil {
-			t.Fatal(err)
+			panic(err)
 		}
 	}
 	if k.retained > 0 {
-		settle(t, st, k.records/capacity*capacity)
+		settle(st, k.records/capacity*capacity)
 		must(st.Retain(retention.Policy{BeforeSeq: uint64(k.retained)}, false))
 	}
 	if k.closed {
 		check(st.Close())
-		return dir, rows
+		return dir
 	}
-	settle(t, st, k.records/capacity*capacity)
-	died := filepath.Join(t.TempDir(), "died")
+	settle(st, k.records/capacity*capacity)
+	died := filepath.Join(parent, "died")
 	copyDir(died, dir)
 	check(st.Close())
-	return died, rows
+	return died
 }
 
 // settle waits until all full segments are sealed.
-func settle(t testing.TB, st *stream.Stream, end int) {
-	t.Helper()
+func settle(st *stream.Stream, end int) {
 	for range 10_000 {
 		names := must(os.ReadDir(st.Info().Dir))
 		last := segment.Name(uint64(end - capacity))
@@ -122,7 +125,7 @@ func settle(t testing.TB, st *stream.Stream, end int) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	t.Fatal("segments are not sealed")
+	panic("segments are not sealed")
 }
 
 func must[T any](v T, err error) T {

@@ -27,8 +27,9 @@ const modeCommit = 0
 
 // facts are what the files around a journal say about it.
 type facts struct {
-	needless bool   // void or free: nothing in it is read again
-	witness  uint64 // all below was durable once
+	needless bool           // void or free: nothing in it is read again
+	witness  uint64         // all below was durable once
+	covered  journal.Ranges // numbers in sealed files or in drops.json
 }
 
 // A journalWalk describes the bytes of one journal.
@@ -103,7 +104,9 @@ func (w *journalWalk) end() int64 {
 	return 0
 }
 
-// headers describes both copies of the header; any tells whether one counts.
+// headers describes both copies of the header; any tells whether one counts. If
+// none does, a power cut may have torn both as they were written or zeroed: the
+// journal is none, and if records of it were durable, they are missed.
 func (w *journalWalk) headers(any bool) {
 	for _, off := range []int64{0, journal.HeaderCopy} {
 		b := w.data[off : off+journal.HeaderSize]
@@ -111,15 +114,13 @@ func (w *journalWalk) headers(any bool) {
 		switch {
 		case err != nil:
 			w.put(Range{Length: journal.HeaderSize, Meaning: "header", Class: Meta, Check: Bad, kind: KindVersion, Detail: detailOf(err)})
-		case ok && h.Generation == w.header.Generation:
+		case ok && h.Generation == w.header.Generation && (w.synced() || !w.twice()):
 			w.fields(b, Meta, OK)
 		case ok:
 			w.fields(b, Free, None)
 		case blank(b):
 			w.put(Range{Length: journal.HeaderSize, Meaning: "header, zeroed", Class: Free, Check: None})
-		case !any:
-			w.put(Range{Length: journal.HeaderSize, Meaning: "header", Class: Meta, Check: Bad, kind: KindHeader, Detail: "crc does not hold"})
-		case w.torn(b):
+		case !any || !w.synced():
 			w.put(Range{Length: journal.HeaderSize, Meaning: "header, torn", Class: Free, Check: None})
 		default:
 			w.put(Range{Length: journal.HeaderSize, Meaning: "header", Class: Meta, Check: Bad, kind: KindHeader,
@@ -137,21 +138,24 @@ func (w *journalWalk) headers(any bool) {
 // header that was damaged still has its id and its salt.
 func blank(b []byte) bool { return len(b)-bytes.Count(b, []byte{0}) < 8 }
 
-// torn tells whether a power cut explains that the copy b doesn't hold while
-// the other one does. It doesn't if the header was synced, as it was if any
-// record behind it was; nor if a single byte is not as in the other copy: a torn
-// header has more of an older life's in it.
-func (w *journalWalk) torn(b []byte) bool {
-	if w.facts.witness > w.header.First {
-		return false
-	}
-	differ := 0
-	for i, c := range w.header.Append(nil) {
-		if c != b[i] {
-			differ++
+// synced tells whether the header was on disk, both copies of it: so it was if
+// any record behind it was. Before that a power cut may have torn one copy, and
+// each is free to be wrong as long as the other is right.
+func (w *journalWalk) synced() bool { return w.facts.witness > w.header.First }
+
+// twice tells whether both copies are right and the same.
+func (w *journalWalk) twice() bool {
+	return bytes.Equal(w.data[:journal.HeaderSize], w.data[journal.HeaderCopy:journal.HeaderCopy+journal.HeaderSize])
+}
+
+// differing counts the bytes of a that are not as in b.
+func differing(a, b []byte) (n int) {
+	for i := range a {
+		if a[i] != b[i] {
+			n++
 		}
 	}
-	return differ > 1
+	return n
 }
 
 func (w *journalWalk) fields(b []byte, class Class, check Check) {
@@ -256,6 +260,8 @@ func (w *journalWalk) behind() {
 func (w *journalWalk) hole() (kind, why string) {
 	s := w.scan
 	switch {
+	case w.facts.covered.Covers(s.End, max(s.End+1, s.BehindEnd(), s.Durable)):
+		return "", "" // named as lost, or sealed
 	case s.Durable > s.End:
 		return KindLost, fmt.Sprintf("records below %d were durable", s.Durable)
 	case s.Header.Mode == modeCommit:

@@ -83,10 +83,18 @@ func (d *verdict) metadata() {
 	d.ranges(meta.CursorFile, rs)
 	if c, ok, err := meta.DecodeCursors(d.cursorPage); ok && err == nil && d.known && c.ID != d.id {
 		d.problem(Problem{File: meta.CursorFile, Kind: KindForeign, Offset: 16, Detail: "of stream " + meta.FormatID(c.ID)})
-	} else if len(d.cursorPage) == meta.CursorSize && !ok && err == nil && d.known && d.cursorPage[0] != 0 && [16]byte(d.cursorPage[16:32]) != d.id {
+	} else if id := idOf(d.cursorPage); !ok && err == nil && d.known && id != nil && string(id) != string(d.id[:]) && !tornFromZeros(id, string(d.id[:])) {
 		// Writers never change the id, so that it holds whatever the CRC does.
-		d.problem(Problem{File: meta.CursorFile, Kind: KindCursors, Offset: 16, Detail: fmt.Sprintf("id: %x is not the stream's", d.cursorPage[16:32])})
+		d.problem(Problem{File: meta.CursorFile, Kind: KindCursors, Offset: 16, Detail: fmt.Sprintf("id: %x is not the stream's", id)})
 	}
+}
+
+// idOf returns the id in a cursors page, or nil where there is no whole page.
+func idOf(page []byte) []byte {
+	if len(page) != meta.CursorSize {
+		return nil
+	}
+	return page[16:32]
 }
 
 // names notes what doesn't belong to a stream, and counts what does.
@@ -132,7 +140,7 @@ func (d *verdict) proven() uint64 {
 }
 
 func (d *verdict) segmentFile(f *segmentFile, proven uint64) {
-	if f.err != nil {
+	if f.err != nil && !d.retired(f) {
 		kind := KindRead
 		if f.err == errShrunk {
 			kind = KindSize
@@ -142,10 +150,11 @@ func (d *verdict) segmentFile(f *segmentFile, proven uint64) {
 		d.claim(f, first, end)
 		return
 	}
-	h := f.walk.header
-	switch {
-	case !f.walk.headOK && d.gone.Has(f.first), f.walk.headOK && h.Count > 0 && d.gone.Covers(h.First, h.End()):
+	if d.retired(f) {
 		d.note(f.name, "its records are in drops.json; the next writer unlinks it")
+		return
+	}
+	switch h := f.walk.header; {
 	case !f.walk.headOK:
 		d.badHeader(f, proven)
 	case h.Legacy:
@@ -158,6 +167,22 @@ func (d *verdict) segmentFile(f *segmentFile, proven uint64) {
 	default:
 		d.goodHeader(f, proven)
 	}
+}
+
+// retired tells whether a file is one that retention or a repair took and that
+// is there again, as after a power loss, or still, as while a snapshot holds it.
+// One that isn't right any more is told by its name.
+func (d *verdict) retired(f *segmentFile) bool {
+	if f.walk == nil {
+		return d.gone.Has(f.first)
+	}
+	h := f.walk.header
+	right := f.walk.headOK && !h.Legacy && h.Tag == d.tag && h.First == f.first &&
+		d.schema != nil && segment.Size(d.schema, h.Layout(), h.Count) == f.size
+	if !right {
+		return d.gone.Has(f.first)
+	}
+	return d.gone.Covers(h.First, h.End())
 }
 
 func (d *verdict) claim(f *segmentFile, first, end uint64) {
@@ -345,9 +370,9 @@ func (d *verdict) recovery() {
 		if j.data == nil {
 			continue
 		}
-		f := facts{witness: d.plan.Witness}
+		f := facts{witness: d.plan.Witness, covered: journal.Union(covered)}
 		if j.ok {
-			f.needless = needless(j.header, j.scan.End, headers, journal.Union(covered))
+			f.needless = needless(j.header, j.scan.End, headers, f.covered)
 		}
 		d.ranges(j.name, describeJournal(j.data, f, d.stream.Capacity))
 	}

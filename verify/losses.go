@@ -31,14 +31,25 @@ func (r *planner) journalsAndLosses() error {
 	lost := all.Gaps(0, max(w, sealedEnd))
 	e.Drops = journal.Union(slices.Concat(r.gone, lost))
 	p := journal.Recover(e)
-	inOrder := len(p.Live) == 0 || p.Live[0].First >= sealedEnd
-	if r.trusted(scans) && inOrder && len(p.Missing) == 0 && len(p.Lost) == 0 && (r.commit() || p.Next == p.Stop) {
+	if r.trusted(scans) && dense(p.Live, sealedEnd) && len(p.Missing) == 0 && len(p.Lost) == 0 && (r.commit() || p.Next == p.Stop) {
 		r.headerCopies()
 	} else {
 		lost = r.seal(found, w, sealedEnd)
 	}
 	r.brokenSizes()
 	return r.dropsFile(lost)
+}
+
+// dense tells whether the journals in use follow each other without a gap, above
+// all sealed files: so they are after any crash. Where damage left them
+// otherwise their records are sealed, and the writer finds nothing unusual.
+func dense(live []journal.Live, sealedEnd uint64) bool {
+	for i, l := range live {
+		if i == 0 && l.First < sealedEnd || i > 0 && l.First != live[i-1].End {
+			return false
+		}
+	}
+	return true
 }
 
 // brokenJournals sets aside the journals that aren't of this stream or that

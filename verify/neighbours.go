@@ -53,7 +53,8 @@ func neighbours(fsys disk.FS, path string, data []byte) facts {
 	if c, ok, err := meta.DecodeCursors(page); ok && err == nil && c.ID == h.ID {
 		f.witness = c.Durable
 	}
-	f.needless = needless(h, scan.End, others, coveredNear(fsys, dir, h, scan.End))
+	f.covered = coveredNear(fsys, dir, h, max(scan.End, scan.BehindEnd(), scan.Durable))
+	f.needless = needless(h, scan.End, others, f.covered)
 	return f
 }
 

@@ -24,6 +24,7 @@ type planner struct {
 	have journal.Ranges // in files that stay or will be written, or in drops.json
 	seen []journal.Sealed
 	took map[string]bool // files that are to be set aside
+	made map[string]bool // files that are to be written or named: what they replace is copied then
 	used uint64          // numbers below it were given to records once, as names of damaged files say
 }
 
@@ -43,7 +44,7 @@ func (d *verdict) planRepair(ctx context.Context, fsys disk.FS) (*plan, error) {
 			return nil, fmt.Errorf("%s: %w", p.File, disk.ErrVersion)
 		}
 	}
-	r := &planner{verdict: d, ctx: ctx, took: map[string]bool{},
+	r := &planner{verdict: d, ctx: ctx, took: map[string]bool{}, made: map[string]bool{},
 		do: &plan{fsys: fsys, dir: d.dir, now: time.Now().UTC()}}
 	if d.streamErr != nil {
 		if err := r.streamFile(); err != nil {
@@ -69,11 +70,11 @@ func (d *verdict) planRepair(ctx context.Context, fsys disk.FS) (*plan, error) {
 	return r.do, nil
 }
 
-// aside plans to move a file to quarantine, once.
+// aside plans to move a file to quarantine, once, and unless it is replaced.
 func (r *planner) aside(name string, from, to uint64, detail string) {
-	if !r.took[name] {
+	if !r.took[name] && !r.made[name] {
 		r.took[name] = true
-		r.do.away = append(r.do.away, move{Action{Op: OpQuarantine, File: name, FromSeq: from, ToSeq: to, Detail: detail}})
+		r.do.away = append(r.do.away, move{Action: Action{Op: OpQuarantine, File: name, FromSeq: from, ToSeq: to, Detail: detail}})
 	}
 }
 
@@ -147,12 +148,8 @@ func (r *planner) files() ([]keeper, error) {
 // file decides about one sealed file. It returns what records it proves if it
 // can't stay as it is.
 func (r *planner) file(f *segmentFile) (*keeper, error) {
-	if f.err == nil {
-		h := f.walk.header
-		retired := !f.walk.headOK && r.gone.Has(f.first) || f.walk.headOK && h.Count > 0 && r.gone.Covers(h.First, h.End())
-		if retired {
-			return nil, nil // unlinked by the next writer
-		}
+	if r.retired(f) {
+		return nil, nil // unlinked by the next writer
 	}
 	if r.right(f) && f.first == f.walk.header.First {
 		h := f.walk.header
@@ -190,7 +187,7 @@ func lacks(r journal.Ranges, from, to uint64) bool {
 
 // right tells whether a file is one of this stream and whole.
 func (r *planner) right(f *segmentFile) bool {
-	if f.err != nil || !f.walk.headOK || f.walk.header.Legacy || f.walk.header.Tag != r.tag {
+	if f.bad() || !f.walk.headOK || f.walk.header.Legacy || f.walk.header.Tag != r.tag {
 		return false
 	}
 	return !slices.ContainsFunc(r.report.Problems, func(p Problem) bool { return p.File == f.name && p.Kind != KindOverlap })
@@ -234,7 +231,6 @@ func (r *planner) restore(keepers []keeper) {
 	for _, g := range r.gone {
 		r.have = r.have.Add(g.From, g.To)
 	}
-	replaced := map[string]bool{}
 	for _, k := range keepers {
 		for _, g := range r.have.Gaps(k.first, k.end) {
 			if k.name == segment.Name(g.From)+pending && k.sound && g.To == k.end {
@@ -242,11 +238,10 @@ func (r *planner) restore(keepers []keeper) {
 				continue
 			}
 			r.write(k.header.Layout(), k.header.Flags, k.header.SealedAt, g, "from "+k.name, func() ([]byte, error) { return k.rows(g.From, g.To) })
-			replaced[segment.Name(g.From)] = true
 		}
 	}
 	for _, k := range keepers {
-		if !replaced[k.name] && !strings.HasSuffix(k.name, pending) {
+		if !strings.HasSuffix(k.name, pending) {
 			r.aside(k.name, k.first, k.end, "its records are where they belong")
 		}
 	}
@@ -255,7 +250,7 @@ func (r *planner) restore(keepers []keeper) {
 // write plans a sealed file of the records of a range.
 func (r *planner) write(l segment.Layout, flags uint32, sealedAt int64, g journal.Range, detail string, rows func() ([]byte, error)) {
 	name := segment.Name(g.From)
-	r.stay(name)
+	r.make(name)
 	m := segment.Meta{ID: r.id, Capacity: uint32(r.stream.Capacity), Schema: r.schema}
 	flags &= segment.FlagDurable
 	r.do.images = append(r.do.images, image{
@@ -277,14 +272,14 @@ func (r *planner) write(l segment.Layout, flags uint32, sealedAt int64, g journa
 // ready plans to give a file that an interrupted repair left its name.
 func (r *planner) ready(k keeper) {
 	name := segment.Name(k.first)
-	r.stay(name)
+	r.make(name)
 	r.do.images = append(r.do.images, image{Action: Action{Op: OpRebuild, File: name, FromSeq: k.first, ToSeq: k.end, Detail: "from " + k.name}})
 	r.stays(k.header)
 }
 
-// stay takes back that a file, or what is to become it, is set aside: it will be
+// make takes back that a file, or what is to become it, is set aside: it will be
 // replaced, and copied to quarantine before.
-func (r *planner) stay(name string) {
-	delete(r.took, name)
+func (r *planner) make(name string) {
+	r.made[name], r.made[name+pending] = true, true
 	r.do.away = slices.DeleteFunc(r.do.away, func(m move) bool { return m.File == name || m.File == name+pending })
 }

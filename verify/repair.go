@@ -150,7 +150,10 @@ type image struct {
 }
 
 // A move sets a file aside.
-type move struct{ Action }
+type move struct {
+	Action
+	done bool // it is in quarantine already
+}
 
 // useful tells whether the plan changes anything.
 func (p *plan) useful() bool {

@@ -46,6 +46,21 @@ var cursorFields = []fieldAt{
 	{32, 8, "durable"}, {40, 4, "crc"}, {44, 20, "space"}, {64, 8, "published"}, {72, meta.CursorSize - 72, "space"},
 }
 
+// cursorHead is how each cursors page begins.
+const cursorHead = "OXLC\x01\x00\x00\x00"
+
+// tornFromZeros tells whether bytes are what a power cut may leave of want where
+// it was written over zeros: some of it. A single byte that isn't there is not
+// believed to be a tear.
+func tornFromZeros(b []byte, want string) bool {
+	for i, c := range b {
+		if c != want[i] && c != 0 {
+			return false
+		}
+	}
+	return differing(b, []byte(want)) > 1
+}
+
 // describeCursors returns the ranges of the cursors page. It is a hint, never
 // synced, and a writer may have died between two of its stores: only what never
 // changes in it can be wrong. A page of zeros is one that was not written yet.
@@ -61,6 +76,7 @@ func describeCursors(b []byte) []Range {
 		}
 	}
 	_, whole, verr := meta.DecodeCursors(b)
+	torn := tornFromZeros(b[:len(cursorHead)], cursorHead)
 	var out []Range
 	for _, f := range cursorFields {
 		v := b[f.off : f.off+f.len]
@@ -86,6 +102,9 @@ func describeCursors(b []byte) []Range {
 			r.Value = fmt.Sprintf("%08x", unsigned(v))
 		case "generation", "durable", "published":
 			r.Value = strconv.FormatUint(unsigned(v), 10)
+		}
+		if torn && f.off < int64(len(cursorHead)) {
+			r.Class, r.Check, r.kind, r.Detail = Free, None, "", ""
 		}
 		out = append(out, r)
 	}
