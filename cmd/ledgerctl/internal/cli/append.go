@@ -269,15 +269,14 @@ func (p *appender) finish(err error) error {
 	}
 	switch {
 	case errors.Is(err, context.Canceled):
-		err = errors.New("interrupted")
+		err = errInterrupted
 	case errors.Is(err, errPipe):
 		err = errors.New("whoever read the acknowledgements has gone")
 	}
-	hint := p.a.hint(err)
-	if hint != "" {
-		hint = "; " + hint
+	if hint := p.a.hint(err); hint != "" && !errors.Is(err, errInterrupted) {
+		text += "; " + hint
 	}
-	return &hintedError{err, text + hint}
+	return &hintedError{err, text}
 }
 
 // place is what input is counted in.

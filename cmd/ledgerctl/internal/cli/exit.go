@@ -38,8 +38,14 @@ type hintedError struct {
 func (e *hintedError) Error() string { return e.err.Error() }
 func (e *hintedError) Unwrap() error { return e.err }
 
+// errInterrupted: a signal ended the verb.
+var errInterrupted = errors.New("interrupted")
+
 // errDamage: a verb has reported damage on its own; nothing is left to say.
 var errDamage = errors.New("damage")
+
+// errShown: what failed has been said.
+var errShown = errors.New("failed")
 
 // errUsageShown: the help has been shown; nothing is left to say.
 var errUsageShown = errors.New("usage")
@@ -53,11 +59,16 @@ func (a *app) exit(cmd *cobra.Command, err error) int {
 		return exitOK
 	case errors.Is(err, errDamage):
 		return exitDamage
+	case errors.Is(err, errShown):
+		return exitFailed
 	case errors.Is(err, errUsageShown):
 		return exitUsage
 	case errors.As(err, &usage), !a.began && !errors.As(err, &output):
 		a.complain(err, "see "+cmd.CommandPath()+" --help")
 		return exitUsage
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errInterrupted
 	}
 	a.complain(err, a.hint(err))
 	if errors.Is(err, stream.ErrCorrupt) {
@@ -127,8 +138,8 @@ func (a *app) hint(err error) string {
 		return "ledgerctl stat " + dir + " tells the first record that is there"
 	case errors.Is(err, fs.ErrPermission):
 		return "look at its owner and mode"
-	case errors.Is(err, context.Canceled):
-		return "run it again for the rest"
+	case errors.Is(err, errInterrupted):
+		return "run it again"
 	}
 	return ""
 }

@@ -41,7 +41,8 @@ func TestExit(t *testing.T) {
 		{stream.ErrPoisoned, 1, "what was acknowledged is kept\n"},
 		{stream.ErrFault, 1, "ledgerctl verify d lists all that is wrong\n"},
 		{fs.ErrPermission, 1, "look at its owner and mode\n"},
-		{context.Canceled, 1, "run it again for the rest\n"},
+		{errShown, 1, ""},
+		{fmt.Errorf("verify: %w", context.Canceled), 1, "ledgerctl: interrupted; run it again\n"},
 		{&hintedError{stream.ErrCorrupt, "do this"}, 3, "ledgerctl: corrupt; do this\n"},
 		{&writeError{&fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}}, 1, "ledgerctl: standard output: no space left on device\n"},
 	} {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,7 +81,11 @@ func (a *app) retain(dir string, f *retainFlags) (err error) {
 		return err
 	}
 	a.note("dropped %s", droppedText(gone))
-	return nil
+	consumers, err := st.Consumers()
+	if err == nil {
+		a.held(consumers, st.Cursors().Published)
+	}
+	return err
 }
 
 // retainDryRun asks the policy itself, so that it needs no lock.
@@ -109,12 +114,37 @@ func (a *app) retainDryRun(r *stream.Reader, f *retainFlags) error {
 				MinTime: s.MinTime, MaxTime: s.MaxTime, SealedAt: s.SealedAt, Bytes: s.Bytes})
 		}
 	}
+	consumers, err := r.Consumers()
+	if err != nil {
+		return err
+	}
 	plan := p.Select(sealed, total, time.Now(), u)
+	if from, ok := a.held(consumers, snap.End()); ok {
+		plan = slices.DeleteFunc(plan, func(d retention.Dropped) bool { return d.End > uint64(from) })
+	}
 	if err := a.listDropped(plan, u, f); err != nil {
 		return err
 	}
 	a.note("would drop %s", droppedText(plan))
 	return nil
+}
+
+// held returns the number from which on consumers hold the records, as the engine
+// reckons, and tells of the one that holds most. next is the stream's end.
+func (a *app) held(consumers []stream.ConsumerInfo, next stream.Seq) (from stream.Seq, ok bool) {
+	var name string
+	for _, c := range consumers {
+		if c.Hold == 0 {
+			continue
+		}
+		if at := max(c.Position, next-min(next, stream.Seq(c.Hold))); !ok || at < from {
+			from, name, ok = at, c.Name, true
+		}
+	}
+	if ok {
+		a.note("consumer %s holds the records from %d on", name, from)
+	}
+	return from, ok
 }
 
 func (a *app) listDropped(list []retention.Dropped, u schema.Unit, f *retainFlags) error {

@@ -40,42 +40,50 @@ problem. --format json prints one object: {"ok":…,"problems":[…],"streams":[
 }
 
 func (a *app) verify(ctx context.Context, dirs []string, l *listFlags) error {
-	var reports []*verify.Report
-	ok := true
+	var list []verified
+	result := error(nil)
 	for _, dir := range dirs {
-		r, err := a.verifyOne(ctx, dir)
-		if err != nil {
-			return err
+		v := a.verifyOne(ctx, dir)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case v.err != nil && len(dirs) == 1:
+			return v.err
+		case v.err == nil && !v.OK:
+			result = errDamage
+		case v.err != nil && result == nil:
+			result = errShown
 		}
-		reports = append(reports, r)
-		ok = ok && r.OK
+		list = append(list, v)
 	}
 	var err error
 	switch f := l.format.v.Choose(a.outTerminal); {
 	case f == listing.JSON:
-		err = a.verifyObject(reports, ok)
-	case f != listing.Table || !ok:
-		err = a.verifyListing(reports, l)
+		err = a.verifyObject(list, result == nil)
+	case f != listing.Table || result == errDamage:
+		err = a.verifyListing(list, l)
 	}
 	if err != nil {
 		return err
 	}
-	for _, r := range reports {
-		a.verifySummary(r)
+	for _, v := range list {
+		a.verifySummary(v)
 	}
-	if !ok {
-		return errDamage
-	}
-	return nil
+	return result
 }
 
-func (a *app) verifyOne(ctx context.Context, dir string) (*verify.Report, error) {
-	a.stream = dir
+// A verified is one stream's report, or why there is none.
+type verified struct {
+	*verify.Report
+	err error
+}
+
+func (a *app) verifyOne(ctx context.Context, dir string) verified {
 	bar := a.progress("bytes", 1, true)
 	defer bar.end()
 	r, err := verify.StreamProgress(ctx, dir, bar.set)
 	if err != nil {
-		return nil, err
+		return verified{&verify.Report{Dir: dir}, err}
 	}
 	for i, p := range r.Problems {
 		r.Problems[i].File = filepath.Join(dir, p.File)
@@ -83,13 +91,14 @@ func (a *app) verifyOne(ctx context.Context, dir string) (*verify.Report, error)
 	for i, n := range r.Notes {
 		r.Notes[i].File = filepath.Join(dir, n.File)
 	}
-	return r, nil
+	return verified{r, nil}
 }
 
 // A verifiedStream is one stream in the JSON object.
 type verifiedStream struct {
 	Dir      string        `json:"dir"`
 	OK       bool          `json:"ok"`
+	Error    string        `json:"error,omitempty"`
 	Segments int           `json:"segments"`
 	Journals int           `json:"journals"`
 	Records  uint64        `json:"records"`
@@ -97,16 +106,20 @@ type verifiedStream struct {
 	Notes    []verify.Note `json:"notes"`
 }
 
-func (a *app) verifyObject(reports []*verify.Report, ok bool) error {
+func (a *app) verifyObject(list []verified, ok bool) error {
 	object := struct {
 		OK       bool             `json:"ok"`
 		Problems []verify.Problem `json:"problems"`
 		Streams  []verifiedStream `json:"streams"`
 	}{OK: ok, Problems: []verify.Problem{}}
-	for _, r := range reports {
-		object.Problems = append(object.Problems, r.Problems...)
+	for _, v := range list {
+		text := ""
+		if v.err != nil {
+			text = oneLine(v.err)
+		}
+		object.Problems = append(object.Problems, v.Problems...)
 		object.Streams = append(object.Streams, verifiedStream{
-			r.Dir, r.OK, r.Segments, r.Journals, r.Records, r.Bytes, append([]verify.Note{}, r.Notes...)})
+			v.Dir, v.OK, text, v.Segments, v.Journals, v.Records, v.Bytes, append([]verify.Note{}, v.Notes...)})
 	}
 	e := json.NewEncoder(a.out)
 	e.SetEscapeHTML(false)
@@ -114,7 +127,7 @@ func (a *app) verifyObject(reports []*verify.Report, ok bool) error {
 	return e.Encode(object)
 }
 
-func (a *app) verifyListing(reports []*verify.Report, l *listFlags) error {
+func (a *app) verifyListing(list []verified, l *listFlags) error {
 	w := a.listing(l, []listing.Column{
 		{Name: "file"},
 		{Name: "kind"},
@@ -124,8 +137,8 @@ func (a *app) verifyListing(reports []*verify.Report, l *listFlags) error {
 		{Name: "detail"},
 	})
 	var row listing.Row
-	for _, r := range reports {
-		for _, p := range r.Problems {
+	for _, v := range list {
+		for _, p := range v.Problems {
 			row.Reset()
 			row.Text(p.File)
 			row.Text(p.Kind)
@@ -142,14 +155,18 @@ func (a *app) verifyListing(reports []*verify.Report, l *listFlags) error {
 }
 
 // verifySummary tells a person how it went.
-func (a *app) verifySummary(r *verify.Report) {
-	for _, n := range r.Notes {
+func (a *app) verifySummary(v verified) {
+	if v.err != nil {
+		a.complain(v.err, a.hint(v.err))
+		return
+	}
+	for _, n := range v.Notes {
 		a.note("%s: note: %s", n.File, n.Detail)
 	}
 	what := "ok"
-	if !r.OK {
+	if !v.OK {
 		what = "damaged"
 	}
-	a.note("%s: %s: %s in %s and %s, %s", r.Dir, what, plural(r.Records, "record"),
-		plural(uint64(r.Segments), "segment"), plural(uint64(r.Journals), "journal"), value.FormatSize(r.Bytes))
+	a.note("%s: %s: %s in %s and %s, %s", v.Dir, what, plural(v.Records, "record"),
+		plural(uint64(v.Segments), "segment"), plural(uint64(v.Journals), "journal"), value.FormatSize(v.Bytes))
 }
