@@ -24,6 +24,7 @@ func (s *Stream) Close() error {
 	close(s.ticks.stop)
 	close(s.broom.stop)
 	err := s.settle()
+	s.settled = true
 	s.stopWork()
 	s.mu.Unlock()
 	<-s.ticks.done
@@ -31,6 +32,8 @@ func (s *Stream) Close() error {
 	<-s.ring.done
 	<-s.sealer.done
 	<-s.broom.done
+	s.broom.using.Lock() // a Retain that was under way has ended
+	defer s.broom.using.Unlock()
 	s.wake.all()
 	s.closeFiles()
 	return errors.Join(err, s.lock.Close())
@@ -75,11 +78,7 @@ func (s *Stream) closeFiles() {
 		_ = s.page.Unmap()
 		s.page = nil
 	}
-	if v := s.views.present.Load(); v != nil {
-		for _, f := range v.files {
-			f.Evict()
-		}
-	}
+	s.views.close()
 }
 
 // resetPage begins a session in the cursors page (step 7e).

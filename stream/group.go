@@ -277,31 +277,29 @@ func (s *Stream) WaitDurable(ctx context.Context, end Seq) error {
 	if s.commit {
 		s.group.ask()
 	}
-	w := &waiter{end: uint64(end), leads: s.commit, ch: make(chan verdict, 1)}
+	// It doesn't lead: who syncs can't watch a context. The syncer was asked.
+	w := &waiter{end: uint64(end), ch: make(chan verdict, 1)}
 	s.group.waiters = append(s.group.waiters, w)
 	s.mu.Unlock()
 	select {
-	case v := <-w.ch:
-		return s.settled(uint64(end), v)
+	case <-w.ch:
+		return s.verdict(uint64(end))
 	case <-ctx.Done():
 	}
 	s.mu.Lock()
 	s.group.waiters = slices.DeleteFunc(s.group.waiters, func(x *waiter) bool { return x == w })
 	s.mu.Unlock()
 	select {
-	case v := <-w.ch:
-		return s.settled(uint64(end), v)
+	case <-w.ch:
+		return s.verdict(uint64(end))
 	default:
 		return ctx.Err()
 	}
 }
 
-// settled turns the end of a wait into its error.
-func (s *Stream) settled(end uint64, v verdict) error {
+// verdict turns the end of a wait into its error.
+func (s *Stream) verdict(end uint64) error {
 	s.mu.Lock()
-	if v == lead {
-		return s.await(end)
-	}
 	defer s.mu.Unlock()
 	if s.durable >= end {
 		return nil

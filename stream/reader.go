@@ -287,10 +287,6 @@ func (r *Reader) Close() error {
 		_ = r.ahead.f.Close()
 		r.ahead = follow{}
 	}
-	if v := r.views.present.Load(); v != nil {
-		for _, f := range v.files {
-			f.Evict()
-		}
-	}
+	r.views.close()
 	return nil
 }

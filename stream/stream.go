@@ -60,6 +60,7 @@ type Stream struct {
 	durable  uint64
 	fail     error // poisoned: why
 	closed   bool
+	settled  bool      // and nothing is published any more
 	active   *memory   // the one that appends go to; nil before the first record of a segment
 	live     []*memory // not yet sealed, oldest first; active is the last one
 	gen      uint64    // of the newest journal
@@ -157,6 +158,7 @@ func (s *Stream) poison(why error) {
 	}
 	s.group.failAll()
 	s.room.Broadcast()
+	s.idle.Broadcast()
 	s.wake.all()
 }
 

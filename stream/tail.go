@@ -73,7 +73,10 @@ func (s *Stream) awaitPublished(ctx context.Context, from Seq) error {
 			return nil
 		}
 		s.mu.Lock()
-		err := s.usable()
+		err := s.fail
+		if err == nil && s.settled { // Close publishes what is left first
+			err = ErrClosed
+		}
 		s.mu.Unlock()
 		if s.published.Load() > uint64(from) {
 			return nil

@@ -58,6 +58,7 @@ type retired struct {
 // Installing is the writer's; acquiring and releasing is anybody's.
 type views struct {
 	present atomic.Pointer[view]
+	closed  atomic.Bool // no mapping is kept for a later snapshot
 
 	mu      sync.Mutex
 	held    []*view // present and older ones with references, by number
@@ -80,6 +81,25 @@ func (vs *views) acquire() *view {
 func (v *view) release() {
 	if v.refs.Add(-1) == 0 {
 		v.owner.reap(v)
+	}
+	if v.owner.closed.Load() {
+		v.evict()
+	}
+}
+
+// evict unmaps the view's files, those in use when they are released.
+func (v *view) evict() {
+	for _, f := range v.files {
+		f.Evict()
+	}
+}
+
+// close ends the keeping of mappings: from now on each snapshot that is closed
+// takes those that it may have made with it.
+func (vs *views) close() {
+	vs.closed.Store(true)
+	if v := vs.present.Load(); v != nil {
+		v.evict()
 	}
 }
 
@@ -155,7 +175,7 @@ func (vs *views) snapshots() (n int64) {
 func (v *view) first(end uint64) uint64 {
 	switch {
 	case len(v.files) > 0:
-		return v.files[0].Header().First
+		return min(v.files[0].Header().First, end)
 	case len(v.mems) > 0:
 		return min(v.mems[0].first, end)
 	}
