@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"example.com/ledger/schema"
 )
 
 // anySeq is AppendAt's want where the caller doesn't care.
@@ -98,6 +100,9 @@ func (s *Stream) append(want uint64, recs []byte, e *entry) (first uint64, n int
 		e.first = first
 	}
 	s.stamp(recs, first)
+	if s.scattered {
+		s.schema.ClearPadding(recs)
+	}
 	if m != nil && n <= m.limit-m.n && e == nil {
 		copy(m.rows[m.n*s.width:], recs)
 		if err := m.j.Records(recs, false, s.durable); err != nil {
@@ -125,14 +130,46 @@ func (s *Stream) append(want uint64, recs []byte, e *entry) (first uint64, n int
 
 // stamp numbers the records and zeroes their padding.
 func (s *Stream) stamp(recs []byte, first uint64) {
-	w := s.width
-	for i := 0; i+w <= len(recs); i += w {
-		binary.LittleEndian.PutUint64(recs[i:], first)
+	w, pad := s.width, s.padding
+	for len(recs) >= w {
+		r := recs[:w]
+		binary.LittleEndian.PutUint64(r, first)
+		if pad.at > 0 {
+			b := r[pad.at:]
+			binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)&pad.keep)
+		}
 		first++
+		recs = recs[w:]
 	}
-	if s.padded {
-		s.schema.ClearPadding(recs)
+}
+
+// padding is where a record has bytes that belong to no field: they all lie in
+// the one word at `at`, whose field bits are keep; at is 0 where there are none,
+// and below where they lie in several words.
+type padding struct {
+	at   int
+	keep uint64
+}
+
+// paddingOf finds the padding of a schema by clearing that of a record of ones.
+// many tells that it lies in several words: then ClearPadding is to be used.
+func paddingOf(s *schema.Schema) (p padding, many bool) {
+	r := make([]byte, s.Width())
+	for i := range r {
+		r[i] = 0xff
 	}
+	s.ClearPadding(r)
+	for at := 16; at+8 <= len(r); at += 8 {
+		keep := binary.LittleEndian.Uint64(r[at:])
+		if keep == math.MaxUint64 {
+			continue
+		}
+		if p.at > 0 {
+			return padding{}, true
+		}
+		p = padding{at, keep}
+	}
+	return p, false
 }
 
 // spread writes a batch that crosses the end of a segment, or has a producer's

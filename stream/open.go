@@ -186,8 +186,9 @@ func newStream(fsys disk.FS, info Info, o OpenOptions) *Stream {
 		log = slog.New(slog.DiscardHandler)
 	}
 	s := &Stream{fsys: fsys, dir: info.Dir, now: orNow(o.Now), roomWait: o.RoomWait, schema: info.Schema,
-		width: info.Schema.Width(), padded: info.Schema.Padded(), tag: info.Schema.Tag(info.ID), id: info.ID,
+		width: info.Schema.Width(), tag: info.Schema.Tag(info.ID), id: info.ID,
 		commit: info.Durability == Commit, info: info}
+	s.padding, s.scattered = paddingOf(info.Schema)
 	s.producers.size = windowOf(info.Capacity, s.width)
 	s.gone = absence{fsys, info.Dir, info.ID}
 	s.events.log, s.events.hook = log, o.OnEvent

@@ -180,7 +180,7 @@ func (s *Stream) AppendOnce(id ProducerID, number uint64, recs []byte) (first Se
 		s.mu.Unlock()
 		return 0, 0, fmt.Errorf("%w: a capacity of %d records is too small for numbered batches", ErrOption, s.info.Capacity)
 	}
-	if s.padded && len(recs)%s.width == 0 {
+	if len(recs)%s.width == 0 {
 		s.schema.ClearPadding(recs)
 	}
 	e := entry{id: id, number: number, count: uint64(len(recs) / s.width), sum: batchSum(recs, s.width)}

@@ -29,20 +29,21 @@ import (
 // A Stream is a stream open for writing: the only writer of its directory.
 // Its methods may be called at the same time from any number of goroutines.
 type Stream struct {
-	fsys     disk.FS
-	dir      string
-	lock     io.Closer
-	events   events
-	now      func() time.Time
-	roomWait time.Duration // see OpenOptions
-	schema   *schema.Schema
-	width    int
-	padded   bool
-	tag      uint32
-	id       [16]byte
-	commit   bool // durability is Commit: published is durable
-	report   OpenReport
-	gone     absence
+	fsys      disk.FS
+	dir       string
+	lock      io.Closer
+	events    events
+	now       func() time.Time
+	roomWait  time.Duration // see OpenOptions
+	schema    *schema.Schema
+	width     int
+	padding   padding
+	scattered bool // padding lies in several words
+	tag       uint32
+	id        [16]byte
+	commit    bool // durability is Commit: published is durable
+	report    OpenReport
+	gone      absence
 
 	// What readers load without a lock. Each is stored under mu.
 	published  atomic.Uint64
@@ -79,6 +80,7 @@ type Stream struct {
 	broom broom
 
 	page    disk.Mapping // the cursors page
+	shown   *uint64      // published, in the page
 	session uint64
 }
 

@@ -219,7 +219,11 @@ func (j *Journal) Rewrite(b []byte, off int64) error { return j.put(b, off) }
 // Records appends a frame of whole records, whose numbers are stamped in.
 // An error means that the file may hold any part of the frame.
 func (j *Journal) Records(recs []byte, more bool, durable uint64) error {
-	return j.append(KindRecords, recs, len(recs)/int(j.header.Width), more, durable)
+	n := 1
+	if len(recs) != int(j.header.Width) { // a division is a tenth of an append of one
+		n = len(recs) / int(j.header.Width)
+	}
+	return j.append(KindRecords, recs, n, more, durable)
 }
 
 // Extension appends an extension frame. len(data) must be a multiple of 8.
