@@ -49,8 +49,8 @@ func (q *Query) execute(ctx context.Context, p *plan) (*groups, Stats, error) {
 	stats.Read = int(x.read.Load())
 	stats.Skipped = x.listed - stats.Read
 	out := &groups{}
-	out.reset(p)
-	for _, w := range workers {
+	*out, first.groups = first.groups, *out // the result keeps them
+	for _, w := range workers[1:] {
 		if err := out.addAll(&w.groups); err != nil {
 			return nil, stats, err
 		}
