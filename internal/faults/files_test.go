@@ -1,0 +1,35 @@
+package faults
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"example.com/ledger/segment"
+)
+
+func segmentName(first int) string { return segment.Name(uint64(first)) }
+
+// copyFiles copies the files of a stream's directory, but for its folders.
+func copyFiles(t testing.TB, to, from string) {
+	t.Helper()
+	check(t, os.MkdirAll(to, 0o750))
+	for name, b := range load(t, from) {
+		check(t, os.WriteFile(filepath.Join(to, name), b, 0o640))
+	}
+}
+
+// load reads the files of a directory, but for its folders.
+func load(t testing.TB, dir string) memory {
+	t.Helper()
+	m := memory{}
+	entries, err := os.ReadDir(dir)
+	check(t, err)
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			m[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name()))
+			check(t, err)
+		}
+	}
+	return m
+}
