@@ -25,6 +25,7 @@ const (
 	// None), and the last frame of the journal of a stream that was neither
 	// closed nor, since that frame, synced: when it is changed it looks torn.
 	Data Class = "data"
+	// Meta is what Data is read by.
 	Meta Class = "meta"
 	// Free is bytes whose change can't change any record, and that are not
 	// checked: a journal behind its last frame, a journal whose records are
@@ -36,7 +37,9 @@ const (
 type Check string
 
 const (
-	OK   Check = "ok"
+	// OK: the check was made, and holds.
+	OK Check = "ok"
+	// Bad: the check was made, and fails.
 	Bad  Check = "bad"
 	None Check = "-" // nothing proves these bytes, or what would prove them is bad
 )
@@ -121,7 +124,7 @@ func InspectOn(fsys disk.FS, path string) (*Layout, error) {
 	case FileJournal:
 		var b []byte
 		if b, err = src.all(journalMax); err == nil {
-			l.Ranges = describeJournal(b, neighbours(fsys, path, b), 0)
+			l.Ranges = describeJournal(b, neighbours(fsys, path, b), 0, false)
 		}
 	default:
 		var b []byte
