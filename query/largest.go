@@ -1,8 +1,8 @@
 package query
 
 import (
+	"cmp"
 	"context"
-	"slices"
 
 	"example.com/ledger/stream"
 )
@@ -27,25 +27,13 @@ func (q *Query) Largest(ctx context.Context, n int, field string) ([]Ranked, err
 	c := s.out.Columns[0]
 	isSigned := c.Kind.Signed()
 	type entry struct{ order, seq uint64 }
-	var top []entry
+	best := top[entry]{n: n, cmp: func(x, y entry) int {
+		return cmp.Or(cmp.Compare(y.order, x.order), cmp.Compare(x.seq, y.seq))
+	}}
 	take := func(sel []uint32, _ int) {
 		b := s.w.b
 		consider := func(i int, bits uint64) {
-			o := order(bits, isSigned)
-			if len(top) == n && o <= top[n-1].order {
-				return
-			}
-			e := entry{o, b.g.First() + uint64(b.lo+i)}
-			at, _ := slices.BinarySearchFunc(top, e, func(x, e entry) int {
-				if x.order >= e.order { // those that came before stay before
-					return -1
-				}
-				return 1
-			})
-			if len(top) == n {
-				top = top[:n-1]
-			}
-			top = slices.Insert(top, at, e)
+			best.add(entry{order(bits, isSigned), b.g.First() + uint64(b.lo+i)})
 		}
 		v := b.wide(s.out.ids[0])
 		if sel == nil {
@@ -61,9 +49,9 @@ func (q *Query) Largest(ctx context.Context, n int, field string) ([]Ranked, err
 	if err := s.walk(from, to, false, s.out.ids, take, func() bool { return true }); err != nil {
 		return nil, err
 	}
-	out := make([]Ranked, len(top))
-	for i, e := range top {
-		out[i] = Ranked{stream.Seq(e.seq), fieldValue(order(e.order, isSigned), c.Kind, c.Scale)}
+	var out []Ranked
+	for _, e := range best.sorted() {
+		out = append(out, Ranked{stream.Seq(e.seq), fieldValue(order(e.order, isSigned), c.Kind, c.Scale)})
 	}
 	return out, nil
 }

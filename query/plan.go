@@ -1,8 +1,6 @@
 package query
 
-import (
-	"example.com/ledger/schema"
-)
+import "example.com/ledger/schema"
 
 // A prim is a number kept for each group; aggregates are made of them at the end.
 type prim struct {

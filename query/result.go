@@ -1,6 +1,9 @@
 package query
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A Result is a table of exact values: a row for each group, its key first. Any
 // number of goroutines may read it.
@@ -32,15 +35,29 @@ func (q *Query) result(p *plan, g *groups, stats Stats) (*Result, error) {
 	}
 	r.rows = g.sorted()
 	if q.top > 0 {
-		a := &p.aggs[q.topBy]
-		by := make([]Value, g.n)
-		for i := range by {
-			by[i] = a.value(g.at(i))
-		}
-		slices.SortStableFunc(r.rows, func(x, y int) int { return by[y].Cmp(by[x]) })
-		r.rows = r.rows[:min(q.top, len(r.rows))]
+		r.rows = r.largest(q.top, &p.aggs[q.topBy])
 	}
 	return r, nil
+}
+
+// largest returns the n rows whose value of a is largest, of equal ones the
+// earlier ones.
+func (r *Result) largest(n int, a *boundAgg) []int {
+	type entry struct {
+		at int // in rows
+		v  Value
+	}
+	best := top[entry]{n: n, cmp: func(x, y entry) int {
+		return cmp.Or(y.v.Cmp(x.v), cmp.Compare(x.at, y.at))
+	}}
+	for at, row := range r.rows {
+		best.add(entry{at, a.value(r.g.at(row))})
+	}
+	var rows []int
+	for _, e := range best.sorted() {
+		rows = append(rows, r.rows[e.at])
+	}
+	return rows
 }
 
 // Len returns the number of rows.

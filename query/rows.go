@@ -74,8 +74,9 @@ const rowsWindow = 2048
 
 // Rows yields the records for which the condition holds, by number, with these
 // fields, or seq, ts and all fields where none are named. Nothing is read before
-// the loop begins. An error comes last, with nil Rows. Aggregation's settings
-// (By, Every, Top) are errors here.
+// the loop begins. An error comes last, with nil Rows. Records that are gone are
+// passed over: Snapshot.Dropped names them. Aggregation's settings (By, Every,
+// Top) are errors here.
 func (q *Query) Rows(ctx context.Context, fields ...string) iter.Seq2[*Rows, error] {
 	return func(yield func(*Rows, error) bool) {
 		s, err := q.rowScan(ctx, fields)
@@ -110,7 +111,7 @@ func (q *Query) rowScan(ctx context.Context, fields []string) (*rowScan, error) 
 	}
 	s := &rowScan{q: q, p: p, left: -1, reverse: q.reverse}
 	if len(fields) == 0 {
-		fields = append(fields, "seq", "ts")
+		fields = []string{"seq", "ts"}
 		for i := range q.s.NumFields() {
 			fields = append(fields, q.s.Field(i).Name)
 		}

@@ -1,7 +1,7 @@
 package query
 
 import (
-	"fmt"
+	"math"
 	"math/big"
 	"strconv"
 
@@ -71,10 +71,10 @@ func (v Value) Rat() *big.Rat {
 	return new(big.Rat).SetFrac(v.num.big(), den)
 }
 
-// Float64 returns the nearest float64, for charts; null is NaN's stand-in 0.
+// Float64 returns the nearest float64, for charts; null is NaN.
 func (v Value) Float64() float64 {
 	if !v.set {
-		return 0
+		return math.NaN()
 	}
 	f, _ := v.Rat().Float64()
 	return f
@@ -183,8 +183,6 @@ type Column struct {
 
 // String returns the name.
 func (c Column) String() string { return c.Name }
-
-var _ fmt.Stringer = Value{}
 
 // fieldValue returns a field's value, as its bits say.
 func fieldValue(bits uint64, kind schema.Kind, scale uint8) Value {
