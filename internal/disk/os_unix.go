@@ -81,4 +81,9 @@ func lockDir(dir string) (*dirLock, error) {
 	return nil, err
 }
 
-func (l *dirLock) Close() error { return l.d.Close() }
+// Close frees the lock itself, and not only its descriptor: a process that is
+// being forked has a copy of that until it executes another program.
+func (l *dirLock) Close() error {
+	_ = uninterrupted(func() error { return unix.Flock(int(l.d.Fd()), unix.LOCK_UN) }) // closing frees it, too
+	return l.d.Close()
+}

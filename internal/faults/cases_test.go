@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -105,6 +106,37 @@ func TestReaderBehindSealedHalf(t *testing.T) {
 		check(t, n.Close())
 		check(t, r.Close())
 	}
+}
+
+// TestReopenBesideForks: a process that is being forked has copies of all
+// descriptors. They don't keep a stream locked that was closed.
+func TestReopenBesideForks(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	s, err := stream.Create(dir, stream.Options{Schema: Schema(), Capacity: Capacity, Durability: stream.Os})
+	check(t, err)
+	stop := make(chan struct{})
+	var forks sync.WaitGroup
+	for range 2 {
+		forks.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_ = exec.Command(os.Args[0], "-test.list=^$").Run()
+				}
+			}
+		})
+	}
+	defer forks.Wait()
+	defer close(stop)
+	for i := range 200 {
+		check(t, s.Close())
+		if s, err = stream.Open(dir, stream.OpenOptions{}); err != nil {
+			t.Fatalf("open %d: %v", i, err)
+		}
+	}
+	check(t, s.Close())
 }
 
 // forget takes away what is never synced: marks and the cursors page.
