@@ -28,9 +28,9 @@ type PositionOptions struct {
 	Price      string // "" is "px"
 	Quantity   string // "" is "qty"; never negative
 	Side       string // of the taker, 0 for buy and 1 for sell; "" is "side"
-	Instrument string // "" is "sym"
+	Instrument string // "" is "sym" if there is such a field, else all are one
 	Taker      string // the account that came in; "" is "taker_acct"
-	Maker      string // the account that rested, which gets the other side; "" is "maker_acct"
+	Maker      string // the account that rested, which gets the other side; "" is "maker_acct" if there is one
 	Method     CostMethod
 }
 
@@ -54,10 +54,12 @@ type Position struct {
 // quantity below 0, is ErrInvalid.
 func (q *Query) Positions(ctx context.Context, o PositionOptions) ([]Position, error) {
 	fields := []string{
-		defaultTo(o.Price, "px"), defaultTo(o.Quantity, "qty"), defaultTo(o.Side, "side"),
-		defaultTo(o.Instrument, "sym"), defaultTo(o.Taker, "taker_acct"), defaultTo(o.Maker, "maker_acct"),
+		defaultTo(o.Price, "px"), defaultTo(o.Quantity, "qty"),
+		defaultTo(o.Side, "side"), defaultTo(o.Taker, "taker_acct"),
 	}
-	b := &book{method: o.Method, limit: q.groups, accounts: map[[2]uint64]*holding{}}
+	instrument := q.optional(&fields, o.Instrument, "sym")
+	maker := q.optional(&fields, o.Maker, "maker_acct")
+	b := &book{method: o.Method, limit: q.groups, instrument: instrument, maker: maker, accounts: map[[2]uint64]*holding{}}
 	for r, err := range q.Rows(ctx, fields...) {
 		if err != nil {
 			return nil, err
@@ -77,11 +79,26 @@ func (q *Query) Positions(ctx context.Context, o PositionOptions) ([]Position, e
 	return b.positions(px.scale, qty.scale), nil
 }
 
+// optional adds a field to fields: name, or byDefault if there is such a field.
+// It returns its place, -1 if it added none.
+func (q *Query) optional(fields *[]string, name, byDefault string) int {
+	if name == "" {
+		if _, ok := q.s.Index(byDefault); !ok {
+			return -1
+		}
+		name = byDefault
+	}
+	*fields = append(*fields, name)
+	return len(*fields) - 1
+}
+
 // A book has the holdings of all accounts.
 type book struct {
-	method   CostMethod
-	limit    int
-	accounts map[[2]uint64]*holding
+	method     CostMethod
+	limit      int
+	instrument int // columns of the rows; -1 is none
+	maker      int
+	accounts   map[[2]uint64]*holding
 }
 
 // A holding is one account's position in one instrument.
@@ -103,8 +120,15 @@ type lot struct {
 }
 
 func (b *book) add(r *Rows) error {
-	px, qty, side, sym := r.Bits(0), r.Bits(1), r.Bits(2), r.Bits(3)
-	taker, maker := r.Bits(4), r.Bits(5)
+	px, qty, side := r.Bits(0), r.Bits(1), r.Bits(2)
+	accounts := [][]int64{r.Bits(3)}
+	if b.maker >= 0 {
+		accounts = append(accounts, r.Bits(b.maker))
+	}
+	var sym []int64
+	if b.instrument >= 0 {
+		sym = r.Bits(b.instrument)
+	}
 	for i := range px {
 		if qty[i] < 0 || px[i] < 0 && !r.Columns[0].Kind.Signed() {
 			return fmt.Errorf("%w: record %d: price %v, quantity %v", ErrInvalid, r.Seq(i), r.At(i, 0), r.At(i, 1))
@@ -112,11 +136,15 @@ func (b *book) add(r *Rows) error {
 		if side[i] != 0 && side[i] != 1 || qty[i] == 0 {
 			continue
 		}
-		for k, account := range []int64{taker[i], maker[i]} {
-			if account == 0 {
+		for k, account := range accounts {
+			if account[i] == 0 {
 				continue
 			}
-			h, err := b.holding([2]uint64{uint64(account), uint64(sym[i])})
+			key := [2]uint64{uint64(account[i])}
+			if sym != nil {
+				key[1] = uint64(sym[i])
+			}
+			h, err := b.holding(key)
 			if err != nil {
 				return err
 			}

@@ -158,6 +158,30 @@ func TestAverageCost(t *testing.T) {
 	}
 }
 
+// TestPositionsOfOneSide: a shape with one account and no instrument.
+func TestPositionsOfOneSide(t *testing.T) {
+	s := mustSchema(schema.New(schema.Nanosecond,
+		schema.Field{Name: "px", Kind: schema.I32}, schema.Field{Name: "qty", Kind: schema.U16},
+		schema.Field{Name: "side", Kind: schema.U8}, schema.Field{Name: "account", Kind: schema.U8}))
+	recs := make([]byte, 2*s.Width())
+	for i, x := range [][]int64{{5, 3, 0, 9}, {7, 2, 1, 9}} {
+		for f, v := range x {
+			if err := s.PutInt(recs[i*s.Width():][:s.Width()], f, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	v, done := snapshot(t, s, recs, stream.Options{}, false)
+	defer done()
+	got, err := From(v).Positions(context.Background(), PositionOptions{Taker: "account"})
+	if err != nil || len(got) != 1 {
+		t.Fatalf("%v, %v", got, err)
+	}
+	if p := got[0]; p.Account != 9 || p.Quantity.String() != "1" || p.Cost.String() != "5" || p.Realised.String() != "4" {
+		t.Errorf("%+v", p)
+	}
+}
+
 func TestPositionsRefuseNegativeQuantity(t *testing.T) {
 	s := shapes.TradeSchema()
 	v, done := snapshot(t, s, tradeRows(t, s, []trade{{px: 1, qty: -1, taker: 1}}), stream.Options{}, false)
