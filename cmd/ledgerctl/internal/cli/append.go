@@ -95,10 +95,10 @@ func (a *app) append(ctx context.Context, dir string, f *appendFlags) (err error
 		a.note("ledgerctl: reading records from the terminal; Ctrl-D ends the input")
 	}
 	in, bar := a.input()
-	defer bar.end()
 	p := newAppender(a, st, f)
 	p.in = feed.Open(ctx, in, st.Schema(), f.feed, f.batch)
 	err = p.run(ctx, f.linger.v)
+	bar.end()
 	return p.finish(err)
 }
 

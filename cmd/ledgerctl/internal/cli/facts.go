@@ -62,7 +62,7 @@ func (l *listFlags) timeKind() listing.Kind {
 	return listing.Time
 }
 
-// statColumns are those of stat, and behind a first one those of ls.
+// statColumns are those of stat.
 func statColumns(l *listFlags) []listing.Column {
 	return []listing.Column{
 		{Name: "records", Kind: listing.Number},

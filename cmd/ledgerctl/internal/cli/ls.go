@@ -19,9 +19,9 @@ func newLs(a *app) *cobra.Command {
 	cmd := a.verb(&cobra.Command{
 		Use:   "ls [ROOT] [flags]",
 		Short: "List the streams below a directory",
-		Long: `List the streams below ROOT, at any depth, a row each: its directory, then what
-stat tells. Without ROOT it is the current directory. A stream that can't be
-opened has its error in the last column, and the exit code says so too.`,
+		Long: `List the streams below ROOT, at any depth, a row each; stat tells more of each one.
+Without ROOT it is the current directory. A stream that can't be opened has its
+error in the last column, and the exit code says so too.`,
 		Example: `  ledgerctl ls data
   ledgerctl ls data --format csv | cut -d, -f1,2`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -44,8 +44,18 @@ opened has its error in the last column, and the exit code says so too.`,
 }
 
 func (a *app) ls(ctx context.Context, root string, l *listFlags) error {
-	columns := append([]listing.Column{{Name: "stream"}}, statColumns(l)...)
-	w := a.listing(l, append(columns, listing.Column{Name: "error"}))
+	columns := []listing.Column{
+		{Name: "stream"},
+		{Name: "records", Kind: listing.Number},
+		{Name: "segments", Kind: listing.Number},
+		{Name: "bytes", Kind: listing.Number},
+		{Name: "next_seq", Kind: listing.Exact},
+		{Name: "min_ts", Kind: l.timeKind()},
+		{Name: "max_ts", Kind: l.timeKind()},
+		{Name: "durability"},
+		{Name: "error"},
+	}
+	w := a.listing(l, columns)
 	row := factRow{raw: l.rawValues}
 	var errs []error
 	err := walkStreams(root, func(dir string) error {
@@ -59,7 +69,7 @@ func (a *app) ls(ctx context.Context, root string, l *listFlags) error {
 			errs = append(errs, err)
 			row.Reset()
 			row.Text(dir)
-			for range len(columns) - 1 {
+			for range len(columns) - 2 {
 				row.Empty()
 			}
 			text = oneLine(err)
@@ -76,7 +86,7 @@ func (a *app) ls(ctx context.Context, root string, l *listFlags) error {
 	return &hintedError{errors.Join(errs...), "ledgerctl verify tells more of each"}
 }
 
-// open adds the stat cells of the stream in dir.
+// open adds the cells of the stream in dir, but for the error.
 func (r *factRow) open(dir string) error {
 	rd, err := stream.OpenReader(dir)
 	if err != nil {
@@ -87,7 +97,13 @@ func (r *factRow) open(dir string) error {
 	if err != nil {
 		return err
 	}
-	r.stat(s, rd.Info())
+	i := rd.Info()
+	r.Uint(s.Records)
+	r.Int(int64(s.Segments))
+	r.Int(s.Bytes)
+	r.Uint(uint64(s.NextSeq))
+	r.times(s.MinTime, s.MaxTime, i.Schema.Unit(), s.Records)
+	r.Text(i.Durability.String())
 	return nil
 }
 

@@ -5,59 +5,68 @@ import "github.com/jedib0t/go-pretty/v6/text"
 // gap stands between columns.
 const gap = "  "
 
-// The narrowest that a cell is wrapped to.
+// The narrowest that a cell is wrapped to. A time is cut where its parts end.
 const (
-	textMin = 12
-	timeMin = len("2026-10-12T09:30:00") // the fraction goes to the next line
+	textMin  = 12
+	timeDate = len("2026-10-12T")         // the time of day and its fraction go to lines of their own
+	timeFull = len("2026-10-12T09:30:00") // its fraction does
 )
+
+// wrapTime wraps a time at most width cells wide.
+func wrapTime(s string, width int) string {
+	if len(s) <= width || len(s) <= timeFull || s[timeDate-1] != 'T' {
+		return text.WrapHard(s, width)
+	}
+	lines := s[:timeFull] + "\n" + s[timeFull:]
+	if width < timeFull {
+		lines = s[:timeDate] + "\n" + lines[timeDate:]
+	}
+	return lines
+}
 
 // fit returns the width of each column for the rows at hand, never less than
 // before, and whether they fit the terminal.
 func (t *tableWriter) fit() (limits []int, ok bool) {
 	limits = make([]int, len(t.columns))
-	least := make([]int, len(t.columns))
 	sum := len(gap) * (len(t.columns) - 1)
 	for i, c := range t.columns {
-		name := text.StringWidth(c.Name)
-		natural := max(name, t.widths[i])
+		limits[i] = max(text.StringWidth(c.Name), t.widths[i])
 		for _, row := range t.rows {
-			natural = max(natural, text.StringWidth(row[i]))
+			limits[i] = max(limits[i], text.StringWidth(row[i]))
 		}
-		limits[i], least[i] = natural, natural
-		switch c.Kind {
-		case Text:
-			least[i] = max(name, min(natural, textMin))
-		case Time:
-			least[i] = max(name, min(natural, timeMin))
-		}
-		sum += natural
+		sum += limits[i]
 	}
-	if t.o.Width > 0 {
-		sum = t.shrink(limits, least, sum)
+	for _, least := range []int{timeFull, timeDate} {
+		sum = t.shrink(limits, sum, least)
 	}
 	copy(t.widths, limits)
 	return limits, t.o.Width == 0 || sum <= t.o.Width
 }
 
-// shrink takes from the column that has most to give until the sum of all fits
-// the terminal, and returns the sum it got to. A time gives its fraction at once.
-func (t *tableWriter) shrink(limits, least []int, sum int) int {
-	for sum > t.o.Width {
-		widest := -1
-		for i := range limits {
-			if limits[i] > least[i] && (widest < 0 || limits[i] > limits[widest]) {
-				widest = i
+// shrink takes from the widest column that can give until the sum of all fits the
+// terminal, and returns the sum it got to. A time shrinks to timeLeast at once.
+func (t *tableWriter) shrink(limits []int, sum, timeLeast int) int {
+	for t.o.Width > 0 && sum > t.o.Width {
+		widest, give := -1, 0
+		for i, c := range t.columns {
+			n := limits[i] - text.StringWidth(c.Name)
+			switch c.Kind {
+			case Text:
+				n = min(n, limits[i]-textMin, 1)
+			case Time:
+				n = min(n, limits[i]-timeLeast)
+			default:
+				n = 0
+			}
+			if n > 0 && (widest < 0 || limits[i] > limits[widest]) {
+				widest, give = i, n
 			}
 		}
 		if widest < 0 {
 			break
 		}
-		step := 1
-		if t.columns[widest].Kind == Time {
-			step = limits[widest] - least[widest]
-		}
-		limits[widest] -= step
-		sum -= step
+		limits[widest] -= give
+		sum -= give
 	}
 	return sum
 }

@@ -82,7 +82,13 @@ file          count                   seq  ts                   ok
 a "name", wi     -7  18446744073709551615  2026-10-12T09:30:00  true
 th�allé                                    .123456789Z
 `[1:]},
-		{listing.Table, 2, listing.Options{Width: 67}, `
+		{listing.Table, 1, listing.Options{Width: 60}, `
+file          count                   seq  ts           ok
+a "name", wi     -7  18446744073709551615  2026-10-12T  true
+th�allé                                    09:30:00
+                                           .123456789Z
+`[1:]},
+		{listing.Table, 2, listing.Options{Width: 59}, `
 file   a "name", with�allé
 count  -7
 seq    18446744073709551615

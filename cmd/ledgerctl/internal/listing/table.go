@@ -86,13 +86,16 @@ func (t *tableWriter) writePage(limits []int) error {
 	header := make(table.Row, len(t.columns))
 	for i, c := range t.columns {
 		header[i] = c.Name
-		align := text.AlignLeft
+		align, wrap := text.AlignLeft, text.WrapHard
+		if c.Kind == Time {
+			wrap = wrapTime
+		}
 		if c.Kind == Number || c.Kind == Exact {
 			align = text.AlignRight
 		}
 		configs[i] = table.ColumnConfig{
 			Number: i + 1, Align: align, AlignHeader: align,
-			WidthMin: limits[i], WidthMax: limits[i], WidthMaxEnforcer: text.WrapHard,
+			WidthMin: limits[i], WidthMax: limits[i], WidthMaxEnforcer: wrap,
 		}
 	}
 	p.SetColumnConfigs(configs)
