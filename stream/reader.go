@@ -1,10 +1,12 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"example.com/ledger/internal/disk"
@@ -144,8 +146,9 @@ func (r *Reader) glance() (sightState, error) {
 }
 
 // looks is how often a look is tried again when it doesn't make sense: a writer
-// beside us may move a record from a journal to a file between our reading the
-// one and the other. What makes no sense twice over the same headers is damage.
+// beside us may move a record from a journal to a file, or retention take a
+// file, between our reading the one and the other. What makes no sense twice
+// over the same headers is damage.
 const looks = 20
 
 // look reads the directory and installs what it found as the present view.
@@ -154,21 +157,22 @@ func (r *Reader) look() error {
 	var v *sight
 	var err error
 	var before string
-	for try := range looks {
+	damaged := false
+	for range looks {
 		v, err = look(r.fsys, r.dir, r.known())
-		if err == nil && v.refusal() == nil {
+		if err == nil && v.refusal() == nil && len(v.plan.Lost) == 0 {
 			break
 		}
-		if now := r.headers(v); try > 0 && now == before {
+		now := r.headers(v)
+		if damaged = now == before; damaged {
 			break
-		} else {
-			before = now
 		}
+		before = now
 	}
 	if err != nil {
 		return err
 	}
-	r.install(v)
+	r.install(v, damaged)
 	r.state, r.seen = state, serr == nil
 	return nil
 }
@@ -176,7 +180,7 @@ func (r *Reader) look() error {
 // headers describes what a writer changes as it goes on.
 func (r *Reader) headers(v *sight) string {
 	if v == nil {
-		return ""
+		return "none"
 	}
 	s := fmt.Sprint(v.cursor, len(v.files), v.plan.Stop)
 	for _, x := range v.scans {
@@ -192,8 +196,10 @@ func (r *Reader) known() map[string]*segment.File {
 	return nil
 }
 
-// install makes what was seen the present view.
-func (r *Reader) install(v *sight) {
+// install makes what was seen the present view. Of a damaged stream it shows all
+// that can be had, up to where records are known to have been.
+func (r *Reader) install(v *sight, damaged bool) {
+	r.unfollow()
 	r.info = v.info
 	p := v.plan
 	n := &view{drops: v.drops.Ranges, bad: v.bad, dir: r.dir}
@@ -213,10 +219,16 @@ func (r *Reader) install(v *sight) {
 			continue
 		}
 		m := &memory{first: l.First, rows: rows}
-		if i == len(p.Live)-1 {
+		if i == len(p.Live)-1 && !damaged {
 			r.follow(v, l, m)
 		}
 		n.mems = append(n.mems, m)
+	}
+	if k := len(p.Missing); k > 0 && damaged {
+		n.mems = append(n.mems, strays(p)...)
+		if end = max(end, p.Missing[k-1].To); v.info.Durability != Commit {
+			end = max(end, p.Next)
+		}
 	}
 	r.end = end
 	var gone []retired
@@ -230,12 +242,19 @@ func (r *Reader) install(v *sight) {
 	r.views.install(n, gone...)
 }
 
+// strays are the good frames behind the stop, which a hole keeps from being
+// replayed.
+func strays(p *journal.Plan) []*memory {
+	var out []*memory
+	for _, x := range p.Strays {
+		out = append(out, &memory{first: x.Frame.First, rows: x.Scan.Records(x.Frame)})
+	}
+	slices.SortStableFunc(out, func(a, b *memory) int { return cmp.Compare(a.first, b.first) })
+	return out
+}
+
 // follow prepares to read on in the newest journal, if replay ended in it.
 func (r *Reader) follow(v *sight, l journal.Live, m *memory) {
-	if r.ahead.f != nil {
-		_ = r.ahead.f.Close()
-	}
-	r.ahead = follow{}
 	if l.Scan.Header.Generation != v.plan.Generation || l.Scan.End != v.plan.Stop || v.plan.Next != v.plan.Stop {
 		return
 	}
@@ -246,6 +265,14 @@ func (r *Reader) follow(v *sight, l journal.Live, m *memory) {
 	n := len(m.rows)
 	m.rows = append(m.rows, make([]byte, max(0, v.info.Capacity*v.info.Schema.Width()-n))...)
 	r.ahead = follow{f: f, mem: m, n: n}
+}
+
+// unfollow closes the journal that was read on.
+func (r *Reader) unfollow() {
+	if r.ahead.f != nil {
+		_ = r.ahead.f.Close()
+	}
+	r.ahead = follow{}
 }
 
 // Cursors returns how far the writer is, as its cursors page says: Appended is
@@ -283,10 +310,7 @@ func (r *Reader) Close() error {
 		return ErrClosed
 	}
 	r.done = true
-	if r.ahead.f != nil {
-		_ = r.ahead.f.Close()
-		r.ahead = follow{}
-	}
+	r.unfollow()
 	r.views.close()
 	return nil
 }

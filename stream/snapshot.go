@@ -1,12 +1,14 @@
 package stream
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sort"
 	"sync/atomic"
 
@@ -254,20 +256,35 @@ func (n *Snapshot) Parts(from, to Seq) iter.Seq2[Part, error] {
 func (n *Snapshot) find(seq uint64) (p Part, at uint64) {
 	files := n.v.files
 	i := sort.Search(len(files), func(i int) bool { return files[i].Header().End() > seq })
+	at = n.end
 	if i < len(files) {
 		h := files[i].Header()
-		return Part{n: n, file: files[i].File, First: Seq(h.First), End: Seq(h.End())}, max(seq, h.First)
-	}
-	for k, m := range n.v.mems {
-		end := n.end
-		if k+1 < len(n.v.mems) {
-			end = min(end, n.v.mems[k+1].first)
+		p, at = Part{n: n, file: files[i].File, First: Seq(h.First), End: Seq(h.End())}, max(seq, h.First)
+		if at == seq {
+			return p, at
 		}
-		if end > seq {
+	}
+	// Behind the files, as a rule; a power loss may leave a file above a journal.
+	for k, m := range n.v.mems {
+		if m.first >= at {
+			break
+		}
+		if end := n.memEnd(k); end > seq {
 			return Part{n: n, mem: m, First: Seq(m.first), End: Seq(end)}, max(seq, m.first)
 		}
 	}
-	return Part{}, n.end
+	return p, at
+}
+
+// memEnd is the number behind the last record that the snapshot has of segment
+// k in memory; below the segment's first if it has none.
+func (n *Snapshot) memEnd(k int) uint64 {
+	m := n.v.mems[k]
+	end := min(n.end, m.first+uint64(len(m.rows)/n.s.Width()))
+	if k+1 < len(n.v.mems) {
+		end = min(end, n.v.mems[k+1].first)
+	}
+	return end
 }
 
 // Get appends record seq in the form of docs/format.md to dst, of which only
@@ -325,10 +342,10 @@ func (n *Snapshot) Segments() ([]SegmentInfo, error) {
 		out = append(out, SegmentInfo{File: segment.Name(h.First), First: Seq(h.First), Count: h.Count, MinTime: h.MinTime,
 			MaxTime: h.MaxTime, SealedAt: h.SealedAt, Bytes: f.Size(), Layout: f.Layout(), State: "sealed"})
 	}
-	for i, m := range n.v.mems {
-		end, state := n.end, "active"
-		if i+1 < len(n.v.mems) {
-			end, state = min(end, n.v.mems[i+1].first), "sealing"
+	for k, m := range n.v.mems {
+		end, state := n.memEnd(k), "active"
+		if k+1 < len(n.v.mems) {
+			state = "sealing"
 		}
 		if m.first > end {
 			continue
@@ -338,6 +355,7 @@ func (n *Snapshot) Segments() ([]SegmentInfo, error) {
 		out = append(out, SegmentInfo{First: Seq(m.first), Count: end - m.first, MinTime: lo, MaxTime: hi,
 			Bytes: int64(len(rows)), Layout: segment.Rows, State: state})
 	}
+	slices.SortStableFunc(out, func(a, b SegmentInfo) int { return cmp.Compare(a.First, b.First) })
 	return out, nil
 }
 

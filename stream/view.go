@@ -173,11 +173,11 @@ func (vs *views) snapshots() (n int64) {
 
 // first returns the first number that is there, or end if none is.
 func (v *view) first(end uint64) uint64 {
-	switch {
-	case len(v.files) > 0:
-		return min(v.files[0].Header().First, end)
-	case len(v.mems) > 0:
-		return min(v.mems[0].first, end)
+	if len(v.files) > 0 {
+		end = min(end, v.files[0].Header().First)
+	}
+	if len(v.mems) > 0 {
+		end = min(end, v.mems[0].first)
 	}
 	return end
 }
