@@ -123,7 +123,7 @@ func (w *worker) grouped(lo, hi int, t *tree, n int64) error {
 // tally adds the selected records of the window to the table, unless it is not
 // worth it, or sums could overflow.
 func (w *worker) tally(sel []uint32, count int) (done bool, err error) {
-	p, tab, b := &w.p.tally, &w.tab, w.b
+	p := &w.p.tally
 	keys := w.places(sel)
 	lo, hi := kern.MinMax(keys, false)
 	if int(hi-lo) > 4*count {
@@ -141,50 +141,65 @@ func (w *worker) tally(sel []uint32, count int) (done bool, err error) {
 			return false, err
 		}
 		for _, k := range keys {
-			tab.cells[k].N++
+			w.tab.cells[k].N++
 		}
 		return true, nil
 	}
-	mp, mq := w.largest(pc, math.MaxInt64), w.largest(qc, math.MaxInt64)
-	if mp > math.MaxInt64 && !b.col(pc).kind.Signed() || mq > math.MaxInt64 && !b.col(qc).kind.Signed() {
+	c, ok := w.claim(pc, qc, count)
+	if !ok {
 		return false, nil
+	}
+	if err := w.begin(lo, hi, c); err != nil {
+		return false, err
+	}
+	w.fill(keys, sel, pc, qc, c.narrow)
+	return true, nil
+}
+
+// claim returns the most that records of the window can add to a cell, with
+// prices in column pc and quantities in qc; false if that is more than a cell takes.
+func (w *worker) claim(pc, qc, count int) (c claim, ok bool) {
+	mp, mq := w.largest(pc, math.MaxInt64), w.largest(qc, math.MaxInt64)
+	if mp > math.MaxInt64 && !w.b.col(pc).kind.Signed() || mq > math.MaxInt64 && !w.b.col(qc).kind.Signed() {
+		return c, false
 	}
 	if !fits(mp, mq, count) {
 		mp, mq = w.largest(pc, 0), w.largest(qc, 0)
 	}
 	if !fits128(mp, mq, recordsMax) || !fits(mq, 1, count) {
-		return false, nil
+		return c, false
 	}
-	small := fits(mp, mq, count)
-	c := claim{n: count, q: mq * uint64(count), narrow: small}
-	if small {
+	c = claim{n: count, q: mq * uint64(count), narrow: fits(mp, mq, count)}
+	if c.narrow {
 		c.pq = mp * mq * uint64(count)
 	}
-	if err := w.begin(lo, hi, c); err != nil {
-		return false, err
-	}
+	return c, true
+}
+
+// fill adds the selected records to the cells of their keys.
+func (w *worker) fill(keys []uint16, sel []uint32, pc, qc int, narrow bool) {
+	b, tab, candles := w.b, &w.tab, w.p.tally.candles
 	vp, vq := b.packed(pc, sel), b.packed(qc, sel)
-	if small && vp.kind == schema.I32 && vq.kind == schema.I32 {
+	if narrow && vp.kind == schema.I32 && vq.kind == schema.I32 {
 		x, y := signed32(vp), signed32(vq)
-		if p.candles {
+		if candles {
 			kern.TallyCandles(tab.candles, keys, x, y)
 		} else {
 			kern.TallyCells(tab.cells, keys, x, y)
 		}
-		return true, nil
+		return
 	}
 	x, y := signed64(b.packedWide(pc, sel)), signed64(b.packedWide(qc, sel))
 	switch {
-	case small && p.candles:
+	case narrow && candles:
 		kern.TallyCandles(tab.candles, keys, x, y)
-	case small:
+	case narrow:
 		kern.TallyCells(tab.cells, keys, x, y)
-	case p.candles:
+	case candles:
 		kern.TallyCandlesWide(tab.candles, keys, x, y)
 	default:
 		kern.TallyCellsWide(tab.cells, keys, x, y)
 	}
-	return true, nil
 }
 
 // recordsMax is the number of records between flushes.
