@@ -2,7 +2,9 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -200,7 +202,14 @@ func (s *Stream) syncFiles(files []*segment.File) error {
 		return nil
 	}
 	for _, f := range files {
-		if err := s.syncFile(f.Path()); err != nil {
+		err := s.syncFile(f.Path())
+		if errors.Is(err, fs.ErrNotExist) {
+			// Retention may have taken it meanwhile.
+			if _, dropped := errors.AsType[*DroppedError](s.gone.of(f.Header())); dropped {
+				continue
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}

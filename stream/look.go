@@ -246,6 +246,10 @@ func (v *sight) scan(bytes [journal.Ring][]byte) error {
 	}
 	sealedRanges := journal.Union(known)
 	newest := newestJournal(bytes)
+	var split uint64 // the last file's end: whether a batch goes on behind it, its journal tells
+	if v.info.Durability == Commit {
+		split = v.sealedEnd()
+	}
 	for n, b := range bytes {
 		h, ok, err := journal.DecodeHeaders(b)
 		if err != nil {
@@ -254,7 +258,8 @@ func (v *sight) scan(bytes [journal.Ring][]byte) error {
 		if !ok || h.ID != v.info.ID || h.Tag != v.tag || int(h.Width) != v.info.Schema.Width() {
 			continue
 		}
-		if c, ok := journal.Capacity(int64(len(b)), int(h.Width)); ok && n != newest && sealedRanges.Covers(h.First, h.First+uint64(c)) {
+		c, ok := journal.Capacity(int64(len(b)), int(h.Width))
+		if ok && n != newest && h.First+uint64(c) != split && sealedRanges.Covers(h.First, h.First+uint64(c)) {
 			b = b[:journal.FramesAt:journal.FramesAt]
 		}
 		s, err := journal.Read(n, b, h, v.info.Capacity)
@@ -264,6 +269,58 @@ func (v *sight) scan(bytes [journal.Ring][]byte) error {
 		v.scans = append(v.scans, s)
 	}
 	return nil
+}
+
+// sealedEnd is the number behind the last sealed record, or 0.
+func (v *sight) sealedEnd() uint64 {
+	if len(v.files) == 0 {
+		return 0
+	}
+	return v.files[len(v.files)-1].Header().End()
+}
+
+// end is where a reader's view ends: on a Commit stream, with what is known to
+// be durable.
+func (v *sight) end() uint64 {
+	sealed := v.sealedEnd()
+	if v.info.Durability != Commit {
+		return max(v.plan.Stop, sealed)
+	}
+	end := max(sealed, min(v.plan.Stop, v.plan.Witness))
+	if end == sealed {
+		// A file may end inside a batch, which was durable as a whole, or the file
+		// would not be there.
+		end = min(v.batchEnd(end), max(end, v.plan.Stop))
+	}
+	return end
+}
+
+// batchEnd is where the batch ends that a sealed end lies in, as far as it is
+// there; end itself if it lies in none.
+func (v *sight) batchEnd(end uint64) uint64 {
+	for _, l := range v.plan.Live {
+		fs := l.Scan.Frames
+		if len(fs) == 0 || fs[0].First != end {
+			continue
+		}
+		if !v.goesOn(end, l.Scan.Header.Generation) {
+			break
+		}
+		end = fs[0].End()
+	}
+	return end
+}
+
+// goesOn tells whether the batch of the record below end goes on in the journal
+// of generation gen, as the one before says.
+func (v *sight) goesOn(end, gen uint64) (more bool) {
+	var newest uint64
+	for _, s := range v.scans {
+		if k, g := len(s.Frames), s.Header.Generation; k > 0 && newest <= g && g < gen {
+			newest, more = g, s.Frames[k-1].End() == end && s.Frames[k-1].More
+		}
+	}
+	return more
 }
 
 // newestJournal is the number of the one with the highest generation, or -1.

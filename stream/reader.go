@@ -160,7 +160,7 @@ func (r *Reader) look() error {
 	damaged := false
 	for range looks {
 		v, err = look(r.fsys, r.dir, r.known())
-		if err == nil && v.refusal() == nil && len(v.plan.Lost) == 0 {
+		if err == nil && v.refusal() == nil && len(v.plan.Lost) == 0 && !r.behind(v) {
 			break
 		}
 		now := r.headers(v)
@@ -175,6 +175,21 @@ func (r *Reader) look() error {
 	r.install(v, damaged)
 	r.state, r.seen = state, serr == nil
 	return nil
+}
+
+// behind tells whether a look ends with a sealed file, and the writer had
+// published more before: the file may end inside a batch, and the journal that
+// the batch goes on in was read too early.
+func (r *Reader) behind(v *sight) bool {
+	end := v.end()
+	now, err := r.glance()
+	if err != nil || end != v.sealedEnd() {
+		return false
+	}
+	if v.info.Durability == Commit {
+		return now.cursor.Durable > end
+	}
+	return now.published > end
 }
 
 // headers describes what a writer changes as it goes on.
@@ -203,15 +218,11 @@ func (r *Reader) install(v *sight, damaged bool) {
 	r.info = v.info
 	p := v.plan
 	n := &view{drops: v.drops.Ranges, bad: v.bad, dir: r.dir}
-	end := p.Stop
-	if v.info.Durability == Commit {
-		end = min(end, p.Witness)
-	}
+	end := v.end()
 	kept := make(map[*segment.File]bool)
 	for _, f := range v.files {
 		n.files = append(n.files, sealed{File: f})
 		kept[f] = true
-		end = max(end, f.Header().End())
 	}
 	for i, l := range p.Live {
 		rows, ok := p.Rows(nil, l.First, l.End)
