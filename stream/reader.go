@@ -219,6 +219,9 @@ func (r *Reader) install(v *sight, damaged bool) {
 	p := v.plan
 	n := &view{drops: v.drops.Ranges, bad: v.bad, dir: r.dir}
 	end := v.end()
+	if damaged {
+		n.start = new(dropRanges(v.drops).Skip(0))
+	}
 	kept := make(map[*segment.File]bool)
 	for _, f := range v.files {
 		n.files = append(n.files, sealed{File: f})

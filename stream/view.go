@@ -42,6 +42,7 @@ type view struct {
 	mems   []*memory
 	drops  []meta.Drop
 	bad    []badFile // names without their content (of a Reader)
+	start  *uint64   // where the records begin that must be there (of a Reader of a damaged stream)
 	dir    string
 	refs   atomic.Int64 // snapshots, and one while it is the stream's present view
 	owner  *views
@@ -178,6 +179,9 @@ func (v *view) first(end uint64) uint64 {
 	}
 	if len(v.mems) > 0 {
 		end = min(end, v.mems[0].first)
+	}
+	if v.start != nil {
+		end = min(end, *v.start)
 	}
 	return end
 }

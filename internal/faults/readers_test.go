@@ -85,7 +85,7 @@ func TestReadersBesideWriter(t *testing.T) {
 			}
 			told := &Told{}
 			stops, kills := 0, 0
-			for round := range sample(3, 25) {
+			for round := range sample(2, 25) {
 				cmd := victim(t, "-run=loop", fmt.Sprint("-seed=", rng.Uint64()), "-appenders=2", "-dir="+dir, "-mode="+mode.String())
 				stopAt, killAt, lines := 30+rng.IntN(150), 0, 0
 				killAt = stopAt + 1 + rng.IntN(150)
