@@ -245,41 +245,48 @@ func aggregates(t *rapid.T, s *schema.Schema) []Agg {
 	return out
 }
 
-// TestRunAgainstNaive asks random questions of random streams, with one worker
-// and with several, with and without assembly.
-func TestRunAgainstNaive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := allKinds
-		n := rapid.SampledFrom([]int{0, 1, 2, 64, 255, 300, 700, 2500}).Draw(t, "n")
-		recs := rows(t, s, 0, n)
-		o := stream.Options{
-			Capacity: rapid.SampledFrom([]int{2, 100, 512, 5000}).Draw(t, "capacity"),
-			Layout:   rapid.SampledFrom([]segment.Layout{segment.Columns, segment.Rows}).Draw(t, "layout"),
+// runAgainstNaive asks random questions of a random stream, with one worker and
+// with several, with and without assembly.
+func runAgainstNaive(t *rapid.T) {
+	s := allKinds
+	n := rapid.SampledFrom([]int{0, 1, 2, 64, 255, 300, 700, 2500}).Draw(t, "n")
+	recs := rows(t, s, 0, n)
+	o := stream.Options{
+		Capacity: rapid.SampledFrom([]int{2, 100, 512, 5000}).Draw(t, "capacity"),
+		Layout:   rapid.SampledFrom([]segment.Layout{segment.Columns, segment.Rows}).Draw(t, "layout"),
+	}
+	if n > 300 {
+		o.Capacity = max(o.Capacity, 100) // a file costs time
+	}
+	v, done := snapshot(t, s, recs, o, rapid.Bool().Draw(t, "seal"))
+	defer done()
+	for range 2 {
+		q := From(v).Where(preds(t, s, recs, rapid.IntRange(0, 3).Draw(t, "depth")))
+		if rapid.Bool().Draw(t, "everything") {
+			q = From(v)
 		}
-		if n > 300 {
-			o.Capacity = max(o.Capacity, 100) // a file costs time
+		for range rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3}).Draw(t, "keys") {
+			q.By(rapid.SampledFrom(names(s)).Draw(t, "key"))
 		}
-		v, done := snapshot(t, s, recs, o, rapid.Bool().Draw(t, "seal"))
-		defer done()
-		for range 2 {
-			q := From(v).Where(preds(t, s, recs, rapid.IntRange(0, 3).Draw(t, "depth")))
-			if rapid.Bool().Draw(t, "everything") {
-				q = From(v)
-			}
-			for range rapid.SampledFrom([]int{0, 0, 1, 1, 2, 3}).Draw(t, "keys") {
-				q.By(rapid.SampledFrom(names(s)).Draw(t, "key"))
-			}
-			if rapid.Bool().Draw(t, "intervals") {
-				q.Every(rapid.SampledFrom([]time.Duration{time.Microsecond, 10 * time.Millisecond, 300 * time.Millisecond, time.Hour}).Draw(t, "every"))
-			}
-			aggs := aggregates(t, s)
-			q.Workers(1).compare(t, recs, aggs)
-			was := kern.SetFast(rapid.Bool().Draw(t, "assembly"))
-			q.workers = 3
-			q.compare(t, recs, aggs)
-			kern.SetFast(was)
+		if rapid.Bool().Draw(t, "intervals") {
+			q.Every(rapid.SampledFrom([]time.Duration{time.Microsecond, 10 * time.Millisecond, 300 * time.Millisecond, time.Hour}).Draw(t, "every"))
 		}
-	})
+		aggs := aggregates(t, s)
+		q.Workers(1).compare(t, recs, aggs)
+		was := kern.SetFast(rapid.Bool().Draw(t, "assembly"))
+		q.workers = 3
+		q.compare(t, recs, aggs)
+		kern.SetFast(was)
+	}
+}
+
+func TestRunAgainstNaive(t *testing.T) { rapid.Check(t, runAgainstNaive) }
+
+// FuzzRunAgainstNaive is the same, led by coverage. A run takes milliseconds, so
+// give it -fuzzminimizetime=10x, or it spends its time on making inputs smaller.
+func FuzzRunAgainstNaive(f *testing.F) {
+	f.Add([]byte("0123456789abcdef0123456789abcdef"))
+	f.Fuzz(rapid.MakeFuzz(runAgainstNaive))
 }
 
 // TestTop takes the largest groups, equal ones by key.
