@@ -178,35 +178,51 @@ func (b *backup) there(p Part) bool {
 		return false
 	}
 	h, sealed := p.Header()
-	return !sealed || f.Header().CRC == h.CRC || f.Layout() != b.info.Layout
+	return !sealed || f.Header().CRC == h.CRC
 }
 
-// bring writes one segment and reads it back.
-func (b *backup) bring(p Part) error {
+// image is the content of a part's file: the file's own where it is sealed.
+func (b *backup) image(p Part) ([]byte, error) {
+	if p.file != nil {
+		image, err := readWhole(b.fsys, p.file.Path(), p.file.Size())
+		if errors.Is(err, fs.ErrNotExist) {
+			_, err = p.n.acquire(p.file) // says why it is gone
+			if err == nil {
+				p.file.Release()
+				err = &CorruptError{Path: p.file.Path(), Offset: -1, Err: fs.ErrNotExist}
+			}
+		}
+		return image, err
+	}
 	g, err := p.Acquire()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rows, err := g.Rows(nil, 0, g.Len())
 	p.Release()
 	if err != nil {
-		return err
-	}
-	sealedAt := time.Now().UnixMilli()
-	if h, ok := p.Header(); ok {
-		sealedAt = h.SealedAt
+		return nil, err
 	}
 	m := segment.Meta{ID: b.info.ID, Capacity: uint32(b.info.Capacity), Schema: b.info.Schema}
-	image, h, err := b.writer.Encode(m, b.info.Layout, rows, sealedAt, segment.FlagDurable)
+	image, _, err := b.writer.Encode(m, b.info.Layout, rows, time.Now().UnixMilli(), segment.FlagDurable)
+	return image, err
+}
+
+// bring writes one segment, makes its name durable and reads it back.
+func (b *backup) bring(p Part) error {
+	image, err := b.image(p)
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(b.dest, segment.Name(h.First))
+	path := filepath.Join(b.dest, segment.Name(uint64(p.First)))
 	if err := b.writer.Write(b.fsys, path+".tmp", image, true); err != nil {
 		_ = b.fsys.Remove(path + ".tmp")
 		return err
 	}
 	if err := b.fsys.Rename(path+".tmp", path); err != nil {
+		return err
+	}
+	if err := b.fsys.SyncDir(b.dest); err != nil {
 		return err
 	}
 	f, err := segment.Open(b.fsys, path, b.info.Schema, b.tag)
@@ -223,9 +239,6 @@ func (b *backup) bring(p Part) error {
 
 // finish names what the copy doesn't have, and makes it a stream.
 func (b *backup) finish(n *Snapshot, held journal.Ranges) error {
-	if err := b.fsys.SyncDir(b.dest); err != nil {
-		return err
-	}
 	b.report.FirstSeq = n.End()
 	if len(held) > 0 {
 		b.report.FirstSeq = Seq(held[0].From)

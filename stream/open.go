@@ -68,13 +68,16 @@ func create(fsys disk.FS, dir string, o Options) error {
 	if err != nil {
 		return err
 	}
+	orphan := false
 	for _, e := range entries {
-		if _, isSegment := segment.ParseName(e.Name); isSegment {
-			return fmt.Errorf("%w: there are segments, but no %s; see verify and repair", ErrExists, meta.StreamFile)
-		}
+		_, isSegment := segment.ParseName(e.Name)
+		orphan = orphan || isSegment
 		if e.Name == meta.StreamFile {
 			return ErrExists
 		}
+	}
+	if orphan {
+		return fmt.Errorf("%w: there are segments, but no %s; see verify and repair", ErrExists, meta.StreamFile)
 	}
 	info := Info{Dir: dir, Schema: o.Schema, Capacity: o.Capacity, Durability: o.Durability, Layout: o.Layout,
 		SyncEvery: o.SyncEvery, Retention: o.Retention, CreatedAt: orNow(o.Now)().UTC()}
