@@ -224,7 +224,7 @@ func (r *Reader) install(v *sight, damaged bool) {
 	}
 	kept := make(map[*segment.File]bool)
 	for _, f := range v.files {
-		n.files = append(n.files, sealed{File: f})
+		n.files = append(n.files, newSealed(f, 0))
 		kept[f] = true
 	}
 	for i, l := range p.Live {

@@ -39,13 +39,12 @@ func (s *Stream) recover(v *sight) error {
 	p := v.plan
 	s.gen, s.drops = p.Generation, v.drops
 	s.session = max(v.cursor.Generation, p.Generation) + 1
-	for _, f := range v.files {
-		s.report.Files++
-		s.show(append(s.views.files(), sealed{File: f}))
+	files := make([]sealed, len(v.files), len(v.files)+1)
+	for i, f := range v.files {
+		files[i] = newSealed(f, 0)
 	}
-	if s.views.present.Load() == nil {
-		s.show(nil)
-	}
+	s.report.Files = len(files)
+	s.show(files)
 	if err := s.tidy(v); err != nil {
 		return err
 	}
@@ -249,7 +248,7 @@ func (s *Stream) insert(f *segment.File) {
 		}
 		return 1
 	})
-	s.show(slices.Insert(files, at, sealed{File: f, born: s.views.next()}))
+	s.show(slices.Insert(files, at, newSealed(f, s.views.next())))
 }
 
 // nameLoss writes the ranges that are lost to drops.json, and sets the frames

@@ -137,7 +137,7 @@ func (s *Stream) replace(m *memory, f *segment.File, synced bool) {
 	s.counts.seals++
 	s.live = append(s.live[:0], s.live[1:]...)
 	rows, born := m.rows, m.born
-	s.show(append(s.views.files(), sealed{File: f, born: s.views.next()}),
+	s.show(append(s.views.files(), newSealed(f, s.views.next())),
 		retired{born: born, free: func() { s.ring.buffers.put(rows) }})
 	switch {
 	case !synced:

@@ -160,6 +160,7 @@ type Part struct {
 	n     *Snapshot
 	file  *segment.File // nil for a segment in memory
 	mem   *memory
+	index int // of the file in the view
 	First Seq // of its records in the range
 	End   Seq
 }
@@ -229,8 +230,10 @@ func (n *Snapshot) Parts(from, to Seq) iter.Seq2[Part, error] {
 			return
 		}
 		seq, end := uint64(from), min(uint64(to), n.end)
+		hint := 0
 		for seq < end {
-			p, at := n.find(seq)
+			p, at := n.find(seq, hint)
+			hint = p.index + 1
 			if at > seq { // nothing holds seq
 				err := n.missing(seq, min(at, end))
 				if d, ok := err.(*DroppedError); ok {
@@ -252,14 +255,18 @@ func (n *Snapshot) Parts(from, to Seq) iter.Seq2[Part, error] {
 }
 
 // find returns the part that holds seq, with at equal to seq, or the number
-// above seq where the next one begins.
-func (n *Snapshot) find(seq uint64) (p Part, at uint64) {
+// above seq where the next one begins. hint is the index of the file that a walk
+// comes to next.
+func (n *Snapshot) find(seq uint64, hint int) (p Part, at uint64) {
 	files := n.v.files
-	i := sort.Search(len(files), func(i int) bool { return files[i].Header().End() > seq })
+	i := hint // where a walk expects it
+	if i >= len(files) || files[i].end <= seq || i > 0 && files[i-1].end > seq {
+		i = sort.Search(len(files), func(i int) bool { return files[i].end > seq })
+	}
 	at = n.end
 	if i < len(files) {
-		h := files[i].Header()
-		p, at = Part{n: n, file: files[i].File, First: Seq(h.First), End: Seq(h.End())}, max(seq, h.First)
+		f := &files[i]
+		p, at = Part{n: n, file: f.File, index: i, First: Seq(f.first), End: Seq(f.end)}, max(seq, f.first)
 		if at == seq {
 			return p, at
 		}
@@ -297,7 +304,7 @@ func (n *Snapshot) Get(dst []byte, seq Seq) ([]byte, error) {
 	if uint64(seq) >= n.end {
 		return dst, fmt.Errorf("%w: record %d: the next one is %d", ErrNotFound, seq, n.end)
 	}
-	p, at := n.find(uint64(seq))
+	p, at := n.find(uint64(seq), 0)
 	if at > uint64(seq) {
 		return dst, n.missing(uint64(seq), at)
 	}

@@ -30,7 +30,13 @@ func (m *memory) end() uint64 { return m.first + uint64(m.n) }
 // A sealed is a segment file that views show.
 type sealed struct {
 	*segment.File
-	born int64 // number of the first view that shows it
+	first, end uint64 // of its records: side by side, for the search
+	born       int64  // number of the first view that shows it
+}
+
+func newSealed(f *segment.File, born int64) sealed {
+	h := f.Header()
+	return sealed{File: f, first: h.First, end: h.End(), born: born}
 }
 
 // A view is what readers see: the sealed files, then the segments in memory. It
