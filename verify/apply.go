@@ -19,8 +19,8 @@ const pending = ".repair"
 //
 //  1. stream.json, which says what everything else is.
 //  2. All new sealed files, on disk under pending names.
-//  3. Copies of what they replace, in quarantine; then their names, oldest first.
-//     At every instant a record is in its old file or in its new one.
+//  3. Copies of what they replace, in quarantine; then their own names, oldest
+//     first. At every instant a record is in its old file or in a new one.
 //  4. Copies, in quarantine, of all else that has to go.
 //  5. drops.json. Until it is there the lost numbers are missing, and no writer
 //     goes on above them. From then on a writer would unlink the damaged files
@@ -48,7 +48,7 @@ func (p *plan) writeMetadata() error {
 		if err := p.copyAside(x.File); err != nil {
 			return err
 		}
-		if err := p.replace(x.File, ".tmp", x.data); err != nil {
+		if err := p.replace(x.File, x.data); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func (p *plan) writeMetadata() error {
 func (p *plan) writeImages() error {
 	for _, x := range p.images {
 		if x.encode == nil {
-			continue
+			continue // an interrupted repair did
 		}
 		b, err := x.encode()
 		if err != nil {
@@ -77,6 +77,9 @@ func (p *plan) writeImages() error {
 	return p.fsys.SyncDir(p.dir)
 }
 
+// nameImages writes each image once more, to its own name. One may be made of
+// what another replaces, so all stay under their pending names until all names
+// are on disk: a rename that is not may leave a file under neither.
 func (p *plan) nameImages() error {
 	for _, x := range p.images {
 		if err := p.copyAside(x.File); err != nil {
@@ -84,14 +87,23 @@ func (p *plan) nameImages() error {
 		}
 	}
 	for _, x := range p.images {
-		if err := p.fsys.Rename(p.path(x.File+pending), p.path(x.File)); err != nil {
+		b, err := readBytes(p.fsys, p.path(x.File+pending))
+		if err != nil {
 			return err
 		}
-		if err := p.fsys.SyncDir(p.dir); err != nil {
+		if err := p.replace(x.File, b); err != nil {
 			return err
 		}
 	}
-	return nil
+	for _, x := range p.images {
+		if err := p.fsys.Remove(p.path(x.File + pending)); err != nil {
+			return err
+		}
+	}
+	if len(p.images) == 0 {
+		return nil
+	}
+	return p.fsys.SyncDir(p.dir)
 }
 
 func (p *plan) writeHeaders() error {
@@ -123,7 +135,7 @@ func (p *plan) copyAway() error {
 		if cerr == nil {
 			continue
 		}
-		to, err := p.quarantine(x.File, nil)
+		to, _, err := p.quarantine(x.File, nil)
 		if err == nil {
 			err = p.fsys.Rename(p.path(x.File), to)
 		}
@@ -162,21 +174,22 @@ func (p *plan) writeDrops() error {
 			return err
 		}
 	}
-	return p.replace(p.drops.File, ".tmp", p.drops.data)
+	return p.replace(p.drops.File, p.drops.data)
 }
 
 // replace gives a file its content in one step, on disk when it returns.
-func (p *plan) replace(name, suffix string, b []byte) error {
-	if err := p.create(p.path(name+suffix), b); err != nil {
+func (p *plan) replace(name string, b []byte) error {
+	if err := p.create(p.path(name+".tmp"), b); err != nil {
 		return err
 	}
-	if err := p.fsys.Rename(p.path(name+suffix), p.path(name)); err != nil {
+	if err := p.fsys.Rename(p.path(name+".tmp"), p.path(name)); err != nil {
 		return err
 	}
 	return p.fsys.SyncDir(p.dir)
 }
 
-// create writes a file and syncs it, but not its name.
+// create writes a file and syncs it, but not its name. After an error there is
+// no such file.
 func (p *plan) create(path string, b []byte) error {
 	f, err := p.fsys.Create(path)
 	if err != nil {
@@ -191,29 +204,32 @@ func (p *plan) create(path string, b []byte) error {
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
+	if err != nil {
+		_ = p.fsys.Remove(path) // the first error counts
+	}
 	return err
 }
 
 // quarantine makes the folder of what is set aside and returns the path in it
-// for a file of that name: one that is not taken, or one that has content
-// already, if content is not nil.
-func (p *plan) quarantine(name string, content []byte) (string, error) {
+// for a file of that name. there tells that the path has just that content, if
+// content is not nil; otherwise it is free.
+func (p *plan) quarantine(name string, content []byte) (path string, there bool, err error) {
 	dir := p.path(meta.Quarantine)
 	if _, err := p.fsys.Stat(dir); notExist(err) {
 		if err := errors.Join(p.fsys.Mkdir(dir), p.fsys.SyncDir(p.dir)); err != nil {
-			return "", err
+			return "", false, err
 		}
 	}
-	path := filepath.Join(dir, name)
+	path = filepath.Join(dir, name)
 	for i := 1; ; i++ {
 		if _, err := p.fsys.Stat(path); notExist(err) {
-			return path, nil
+			return path, false, nil
 		} else if err != nil {
-			return "", err
+			return "", false, err
 		}
 		if content != nil {
 			if old, err := readBytes(p.fsys, path); err == nil && bytes.Equal(old, content) {
-				return path, nil
+				return path, true, nil
 			}
 		}
 		path = filepath.Join(dir, fmt.Sprintf("%s.%d", name, i))
@@ -230,14 +246,27 @@ func (p *plan) copyAside(name string) error {
 	if err != nil {
 		return err
 	}
-	path, err := p.quarantine(name, b)
+	path, there, err := p.quarantine(name, b)
+	switch {
+	case err != nil:
+		return err
+	case there:
+		err = p.sync(path) // it may not be on disk yet
+	default:
+		err = p.create(path, b)
+	}
 	if err != nil {
 		return err
 	}
-	if err := p.create(path, b); err != nil {
+	return p.fsys.SyncDir(p.path(meta.Quarantine))
+}
+
+func (p *plan) sync(path string) error {
+	f, err := p.fsys.OpenRW(path)
+	if err != nil {
 		return err
 	}
-	return p.fsys.SyncDir(p.path(meta.Quarantine))
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // readBytes reads a file whole.

@@ -27,13 +27,15 @@ type damage struct {
 }
 
 var (
-	commitCols = kind{stream.Commit, segment.Columns, 27, true, 0}
-	commitRows = kind{stream.Commit, segment.Rows, 27, true, 0}
-	retained   = kind{stream.Commit, segment.Columns, 45, true, 16}
-	sealedCols = kind{stream.Sealed, segment.Columns, 30, true, 8}
-	osCols     = kind{stream.Os, segment.Columns, 29, true, 0}
-	osKilled   = kind{stream.Os, segment.Columns, 29, false, 0}
-	empty      = kind{stream.Commit, segment.Columns, 0, true, 0}
+	commitCols = kind{stream.Commit, segment.Columns, 27, true, 0, false}
+	early      = kind{stream.Commit, segment.Columns, 27, true, 0, true}
+	earlyRows  = kind{stream.Commit, segment.Rows, 27, true, 0, true}
+	commitRows = kind{stream.Commit, segment.Rows, 27, true, 0, false}
+	retained   = kind{stream.Commit, segment.Columns, 45, true, 16, false}
+	sealedCols = kind{stream.Sealed, segment.Columns, 30, true, 8, false}
+	osCols     = kind{stream.Os, segment.Columns, 29, true, 0, false}
+	osKilled   = kind{stream.Os, segment.Columns, 29, false, 0, false}
+	empty      = kind{stream.Commit, segment.Columns, 0, true, 0, false}
 )
 
 const seg0, seg8, seg16 = "00000000000000000000.seg", "00000000000000000008.seg", "00000000000000000016.seg"
@@ -77,6 +79,10 @@ func damages() []damage {
 		{"a segment is all zeros", commitCols, zeroSealed(seg8), []string{"header"}, [][2]uint64{{8, 16}}, nil},
 		{"a segment's count is zeroed", commitCols, poke(seg8, 16, make([]byte, 8)), []string{"header"}, nil, nil},
 		{"a segment of rows has its count zeroed", commitRows, poke(seg8, 16, make([]byte, 8)), []string{"header"}, nil, nil},
+		{"an early sealed segment's count is zeroed", early, poke(seg8, 16, make([]byte, 8)), []string{"header"}, nil, nil},
+		{"an early sealed segment's header is zeroed", early, pokeSealed(seg8, 0, make([]byte, 64)), []string{"header"}, [][2]uint64{{8, 12}}, nil},
+		{"an early sealed segment of rows has its count zeroed", earlyRows, poke(seg8, 16, make([]byte, 8)), []string{"header"}, nil, nil},
+		{"two early sealed segments are swapped", early, swap(seg8, "00000000000000000012.seg"), []string{"name", "name"}, nil, nil},
 		{"a segment looks like the original engine's", commitRows, makeLegacy(seg8), []string{"header"}, nil, nil},
 		{"a segment's first number is changed", commitCols, poke(seg8, 8, []byte{9}), []string{"header"}, nil, nil},
 		{"a segment's crc is changed", commitCols, poke(seg8, 40, []byte{1, 2, 3, 4}), []string{"header"}, nil, nil},
@@ -321,7 +327,7 @@ func copyTo(from, to string) func(*testing.T, memory) {
 
 // other is another stream of the same kind of records.
 func other(t *testing.T) memory {
-	dir, _ := kind{stream.Commit, segment.Columns, 27, true, 8}.make(t)
+	dir, _ := kind{stream.Commit, segment.Columns, 27, true, 8, false}.make(t)
 	m := load(dir)
 	var err error
 	if m[seg0], err = sealedImage(t, m, 0); err != nil {

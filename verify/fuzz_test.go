@@ -65,6 +65,7 @@ func FuzzInspect(f *testing.F) {
 // it or it does not matter, repair makes the stream right, and no record that is
 // read afterwards is another than the one that was appended.
 func FuzzRepair(f *testing.F) {
+	f.Add([]byte("10%\"00000")) // a frame, and a file that can be mended
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		script := make([]byte, 1+4*(1+rng.IntN(4)))

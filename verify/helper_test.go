@@ -1,10 +1,12 @@
 package verify_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -55,6 +57,7 @@ type kind struct {
 	records    int  // appended, in batches of 1 to 5
 	closed     bool // or the process died
 	retained   int  // records that retention took
+	early      bool // a segment was sealed at record 12
 }
 
 func (k kind) String() string {
@@ -62,22 +65,23 @@ func (k kind) String() string {
 	if k.closed {
 		end = "closed"
 	}
-	return fmt.Sprintf("%v,%v,%d,%s,retained=%d", k.durability, k.layout, k.records, end, k.retained)
+	return fmt.Sprintf("%v,%v,%d,%s,retained=%d,early=%v", k.durability, k.layout, k.records, end, k.retained, k.early)
 }
 
 const capacity = 8
 
 func kinds() []kind {
 	return []kind{
-		{stream.Commit, segment.Columns, 27, true, 0},
-		{stream.Commit, segment.Columns, 27, false, 0},
-		{stream.Commit, segment.Rows, 24, true, 8},
-		{stream.Commit, segment.Columns, 0, true, 0},
-		{stream.Sealed, segment.Columns, 30, true, 16},
-		{stream.Sealed, segment.Rows, 21, false, 0},
-		{stream.Os, segment.Columns, 29, true, 8},
-		{stream.Os, segment.Columns, 13, false, 0},
-		{stream.Os, segment.Rows, 3, true, 0},
+		{stream.Commit, segment.Columns, 27, true, 0, false},
+		{stream.Commit, segment.Columns, 27, false, 0, false},
+		{stream.Commit, segment.Rows, 24, true, 8, false},
+		{stream.Commit, segment.Columns, 0, true, 0, false},
+		{stream.Sealed, segment.Columns, 30, true, 16, false},
+		{stream.Sealed, segment.Rows, 21, false, 0, false},
+		{stream.Os, segment.Columns, 29, true, 8, false},
+		{stream.Os, segment.Columns, 13, false, 0, false},
+		{stream.Os, segment.Rows, 3, true, 0, false},
+		{stream.Sealed, segment.Columns, 27, true, 0, true},
 	}
 }
 
@@ -95,8 +99,14 @@ func (k kind) makeIn(parent string) (dir string) {
 		Now: func() time.Time { return time.UnixMilli(1_700_000_000_000) }}))
 	for at, n := 0, 1; at < k.records; at, n = at+n, n%5+1 {
 		n = min(n, k.records-at)
+		if k.early && at < 12 {
+			n = min(n, 12-at)
+		}
 		if _, _, err := st.Append(records(s, at, n)); err != nil {
 			panic(err)
+		}
+		if k.early && at+n == 12 {
+			check(st.Seal())
 		}
 	}
 	if k.retained > 0 {
@@ -226,4 +236,20 @@ func readAll(t testing.TB, dir string) (rows []byte, first, next uint64) {
 // proves: it is not synced and no mark stands behind it.
 func (k kind) unproven(file string, r verify.Range) bool {
 	return !k.closed && k.durability != stream.Commit && strings.HasPrefix(file, "journal") && r.Offset >= 4096
+}
+
+func keepRecords(n uint64) retention.Policy { return retention.Policy{KeepRecords: n} }
+
+// laterJSON gives a small file the next version, and its checksum.
+func laterJSON(b []byte) []byte {
+	b = bytes.Replace(b, []byte(`"version": 1`), []byte(`"version": 2`), 1)
+	at := bytes.LastIndex(b, []byte(`"crc": "`)) + len(`"crc": "`)
+	sum := crc32.Update(crc32.ChecksumIEEE(b[:at]), crc32.IEEETable, b[at+8:])
+	copy(b[at:], fmt.Sprintf("%08x", sum))
+	return b
+}
+
+// sumCursors puts the checksum into a cursors page.
+func sumCursors(b []byte) {
+	binary.LittleEndian.PutUint32(b[40:], crc32.Checksum(b[:40], crc32.MakeTable(crc32.Castagnoli)))
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
-	"slices"
 	"strconv"
 
 	"example.com/ledger/internal/journal"
@@ -30,6 +28,7 @@ type facts struct {
 	needless bool           // void or free: nothing in it is read again
 	witness  uint64         // all below was durable once
 	covered  journal.Ranges // numbers in sealed files or in drops.json
+	scan     *journal.Scan  // of the journal, if it was read before
 }
 
 // A journalWalk describes the bytes of one journal.
@@ -38,13 +37,15 @@ type journalWalk struct {
 	facts  facts
 	header journal.Header
 	scan   *journal.Scan
+	quiet  bool
 	ranges []Range
 }
 
 // describeJournal returns the ranges of a journal's bytes. capacity is the
-// stream's, or 0 where it isn't known.
-func describeJournal(data []byte, f facts, capacity int) []Range {
-	w := &journalWalk{data: data, facts: f}
+// stream's, or 0 where it isn't known. With quiet only what is wrong is wanted:
+// right headers and frames are a range each.
+func describeJournal(data []byte, f facts, capacity int, quiet bool) []Range {
+	w := &journalWalk{data: data, facts: f, quiet: quiet}
 	if len(data) < journal.FramesAt {
 		w.put(Range{Length: int64(len(data)), Meaning: "part of a header", Class: Meta, Check: None})
 		w.put(Range{Meaning: "end of file", Class: Meta, Check: Bad, kind: KindSize,
@@ -53,10 +54,11 @@ func describeJournal(data []byte, f facts, capacity int) []Range {
 	}
 	h, ok, err := journal.DecodeHeaders(data)
 	w.header = h
-	if ok {
-		if w.scan, err = journal.Read(0, data, h, roomFor(data, h, capacity)); err == nil {
-			w.facts.witness = max(w.facts.witness, w.scan.Durable)
-		}
+	if w.scan = f.scan; w.scan == nil && ok {
+		w.scan, err = journal.Read(0, data, h, roomFor(data, h, capacity))
+	}
+	if w.scan != nil {
+		w.facts.witness = max(w.facts.witness, w.scan.Durable)
 	}
 	w.headers(ok)
 	switch {
@@ -104,10 +106,10 @@ func (w *journalWalk) end() int64 {
 	return 0
 }
 
-// headers describes both copies of the header; any tells whether one counts. If
+// headers describes both copies of the header; valid tells whether one counts. If
 // none does, a power cut may have torn both as they were written or zeroed: the
 // journal is none, and if records of it were durable, they are missed.
-func (w *journalWalk) headers(any bool) {
+func (w *journalWalk) headers(valid bool) {
 	for _, off := range []int64{0, journal.HeaderCopy} {
 		b := w.data[off : off+journal.HeaderSize]
 		h, ok, err := journal.DecodeHeader(b)
@@ -120,7 +122,7 @@ func (w *journalWalk) headers(any bool) {
 			w.fields(b, Free, None)
 		case blank(b):
 			w.put(Range{Length: journal.HeaderSize, Meaning: "header, zeroed", Class: Free, Check: None})
-		case !any || !w.synced():
+		case !valid || !w.synced():
 			w.put(Range{Length: journal.HeaderSize, Meaning: "header, torn", Class: Free, Check: None})
 		default:
 			w.put(Range{Length: journal.HeaderSize, Meaning: "header", Class: Meta, Check: Bad, kind: KindHeader,
@@ -159,6 +161,10 @@ func differing(a, b []byte) (n int) {
 }
 
 func (w *journalWalk) fields(b []byte, class Class, check Check) {
+	if w.quiet {
+		w.put(Range{Length: journal.HeaderSize, Meaning: "header", Class: class, Check: check})
+		return
+	}
 	for _, f := range journalFields {
 		w.put(Range{Length: f.len, Meaning: f.name, Class: class, Check: check, Value: journalValue(f, b[f.off:f.off+f.len])})
 	}
@@ -182,6 +188,11 @@ func journalValue(f fieldAt, b []byte) string {
 func (w *journalWalk) frames() {
 	s := w.scan
 	exts := s.Exts
+	if w.quiet {
+		w.put(Range{Length: s.Stop - journal.FramesAt, Meaning: "frames", Class: Data, Check: OK})
+		w.behind()
+		return
+	}
 	for _, f := range s.Frames {
 		for len(exts) > 0 && exts[0].Offset < f.Offset {
 			w.extension(exts[0])
@@ -222,110 +233,4 @@ func (w *journalWalk) mark(off int64) {
 	}
 	w.put(Range{Length: journal.FrameSize, Meaning: name, Class: Free, Check: None,
 		Value: fmt.Sprintf("durable %d", binary.LittleEndian.Uint64(w.data[off+8:]))})
-}
-
-// behind describes what follows the last frame of the replay.
-func (w *journalWalk) behind() {
-	s := w.scan
-	kind, why := w.hole()
-	from, to := s.End, max(s.End, s.BehindEnd())
-	if s.Durable > s.End {
-		to = max(to, s.Durable)
-	}
-	unread := func(to64 int64) {
-		r := Range{Length: to64 - w.end(), Meaning: "unreadable", Class: Data, Check: Bad, kind: kind, Detail: why, from: from, to: to}
-		if kind == "" {
-			r.Class, r.Check = Free, None
-		}
-		w.put(r)
-		kind = "" // said once
-	}
-	for _, x := range w.standing() {
-		unread(x.off)
-		if x.mark {
-			w.mark(x.off)
-		} else {
-			w.frame(x.frame)
-		}
-	}
-	if kind != "" {
-		w.put(Range{Meaning: "end of frames", Class: Data, Check: Bad, kind: kind, Detail: why, from: from, to: to})
-	}
-	w.put(Range{Length: int64(len(w.data)) - w.end(), Meaning: "space", Class: Free, Check: None})
-}
-
-// hole tells whether the place where the replay stops is damage, and of what
-// kind: records below it were durable, or it has good frames or marks behind it
-// and no sync of a batch can explain them, as on a Commit stream it does.
-func (w *journalWalk) hole() (kind, why string) {
-	s := w.scan
-	switch {
-	case w.facts.covered.Covers(s.End, max(s.End+1, s.BehindEnd(), s.Durable)):
-		return "", "" // named as lost, or sealed
-	case s.Durable > s.End:
-		return KindLost, fmt.Sprintf("records below %d were durable", s.Durable)
-	case s.Header.Mode == modeCommit:
-		return "", ""
-	case len(s.Behind) > 0 || len(w.marksBehind()) > 0:
-		return KindHole, "good frames or marks stand behind it"
-	}
-	return "", ""
-}
-
-// A standing is a good frame or mark behind the stop.
-type standing struct {
-	off   int64
-	mark  bool
-	frame journal.Frame
-}
-
-func (w *journalWalk) standing() []standing {
-	var all []standing
-	for _, f := range w.scan.Behind {
-		all = append(all, standing{off: f.Offset, frame: f})
-	}
-	for _, off := range w.marksBehind() {
-		all = append(all, standing{off: off, mark: true})
-	}
-	slices.SortFunc(all, func(a, b standing) int { return int(a.off - b.off) })
-	return all
-}
-
-// marksBehind returns the offsets of the good marks behind the stop, the one at
-// the stop not counted, that lie in no frame.
-func (w *journalWalk) marksBehind() []int64 {
-	s := w.scan
-	off := s.Stop
-	if s.StopKind >= 0 {
-		off += journal.FrameSize
-	}
-	return marks(w.data, s.Header, off, s.Behind)
-}
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-// marks returns the offsets of the good marks from off on that lie in none of
-// the frames.
-func marks(data []byte, h journal.Header, off int64, frames []journal.Frame) []int64 {
-	var out []int64
-	seed := crc32.Checksum(binary.LittleEndian.AppendUint64(nil, h.Salt), castagnoli)
-	for off+journal.FrameSize <= int64(len(data)) {
-		for len(frames) > 0 && frames[0].Offset < off {
-			frames = frames[1:]
-		}
-		if len(frames) > 0 && frames[0].Offset == off {
-			off += journal.FrameSize + int64(frames[0].Count)*int64(h.Width)
-			continue
-		}
-		b := data[off : off+journal.FrameSize]
-		kind := binary.LittleEndian.Uint32(b[4:])
-		if (kind == journal.KindMark<<28 || kind == journal.KindClosing<<28) &&
-			crc32.Update(seed, castagnoli, b[4:]) == binary.LittleEndian.Uint32(b) {
-			out = append(out, off)
-			off += journal.FrameSize
-			continue
-		}
-		off += 8
-	}
-	return out
 }

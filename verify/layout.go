@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -20,10 +21,11 @@ type Class string
 
 const (
 	// Data is records, and Meta what says where and what they are: Stream finds
-	// any changed bit of either. Two cases are excepted, as nothing else proves
-	// those bytes: the records of a legacy file without a CRC (their Check is
-	// None), and the last frame of the journal of a stream that was neither
-	// closed nor, since that frame, synced: when it is changed it looks torn.
+	// any changed bit of either. Excepted is what nothing else proves: the last
+	// frame of the journal of a stream that was neither closed nor, since that
+	// frame, synced, which looks torn when it is changed; and, in a file of the
+	// original engine, records without a CRC (their Check is None) and a count
+	// that becomes 0, which means that the file's size says it.
 	Data Class = "data"
 	// Meta is what Data is read by.
 	Meta Class = "meta"
@@ -232,7 +234,7 @@ func (s *source) read(b []byte, off int64) error {
 
 // all returns the whole file, if it has at most limit bytes.
 func (s *source) all(limit int64) ([]byte, error) {
-	if s.size > limit {
+	if s.size > limit || s.size > math.MaxInt {
 		return nil, fmt.Errorf("%d bytes are too many: %w", s.size, fs.ErrInvalid)
 	}
 	if err := s.ctx.Err(); err != nil {

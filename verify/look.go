@@ -2,10 +2,7 @@ package verify
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -41,17 +38,6 @@ type sight struct {
 	segments   []*segmentFile
 }
 
-// A journalFile is one file of the ring, read whole.
-type journalFile struct {
-	name   string
-	n      int
-	data   []byte
-	header journal.Header
-	ok     bool // the header counts and is of this stream
-	scan   *journal.Scan
-	err    error
-}
-
 // A segmentFile is one sealed file, walked through.
 type segmentFile struct {
 	name  string
@@ -59,7 +45,8 @@ type segmentFile struct {
 	size  int64
 	raw   []byte // its header
 	walk  *segmentWalk
-	err   error // a failed read
+	count uint64 // of a file whose header is damaged: the records that it proves
+	err   error  // a failed read
 }
 
 // bad tells whether anything in the file is wrong.
@@ -177,221 +164,6 @@ func (v *sight) know(m meta.Stream) {
 // commit tells whether numbers go on at the place where the journals stop.
 func (v *sight) commit() bool { return v.stream.Durability == durabilities[modeCommit] }
 
-// readJournals reads the ring: the newest journal first, and no bytes of one
-// that was started after the look began. So each holds at least what it held
-// when the ones after it were read.
-func (v *sight) readJournals(ctx context.Context, fsys disk.FS) error {
-	newest := uint64(0)
-	for n := range journal.Ring {
-		name := journal.Name(n)
-		head := readPart(fsys, filepath.Join(v.dir, name), journal.FramesAt)
-		h, _, _ := journal.DecodeHeaders(head)
-		newest = max(newest, h.Generation)
-		v.journals = append(v.journals, &journalFile{name: name, n: n, header: h})
-	}
-	slices.SortStableFunc(v.journals, func(a, b *journalFile) int {
-		return cmp.Compare(b.header.Generation, a.header.Generation)
-	})
-	for _, j := range v.journals {
-		var err error
-		if j.data, err = readJournal(ctx, fsys, filepath.Join(v.dir, j.name)); err != nil && !notExist(err) {
-			if ctx.Err() != nil || !errors.Is(err, errRead) {
-				return err
-			}
-			j.err = err
-		}
-		if h, _, _ := journal.DecodeHeaders(j.data); h.Generation > newest {
-			// All in it came after what the cursors page said.
-			clear(j.data[:journal.FramesAt])
-		}
-	}
-	v.journals = slices.DeleteFunc(v.journals, func(j *journalFile) bool { return j.data == nil && j.err == nil })
-	slices.SortFunc(v.journals, func(a, b *journalFile) int { return cmp.Compare(a.n, b.n) })
-	return nil
-}
-
-// errRead marks an error of reading a file that could be opened.
-var errRead = errors.New("read failed")
-
-// readJournal reads a journal from its end to its beginning, so that what is
-// read of it is never newer than what stands before it, and its header last: a
-// header that isn't what it was means that the frames may be of another life.
-func readJournal(ctx context.Context, fsys disk.FS, path string) ([]byte, error) {
-	f, err := fsys.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	size, err := f.Size()
-	if err != nil {
-		return nil, err
-	}
-	if size > journalMax {
-		return nil, fmt.Errorf("%w: %d bytes", errRead, size)
-	}
-	src := &source{ctx: ctx, r: f, size: size}
-	b := make([]byte, size)
-	const piece = 64 << 10
-	for range journalTries {
-		var before, after [journal.FramesAt]byte
-		head := min(size, journal.FramesAt)
-		if err := src.read(before[:head], 0); err != nil {
-			return nil, fmt.Errorf("%w: %w", errRead, err)
-		}
-		for at := (size - 1) / piece * piece; at >= 0; at -= piece {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if err := src.read(b[at:min(at+piece, size)], at); err != nil {
-				return nil, fmt.Errorf("%w: %w", errRead, err)
-			}
-		}
-		if err := src.read(after[:head], 0); err != nil {
-			return nil, fmt.Errorf("%w: %w", errRead, err)
-		}
-		if before == after {
-			return b, nil
-		}
-	}
-	// It is started again and again: what it had is sealed long ago.
-	clear(b[:min(size, journal.FramesAt)])
-	return b, nil
-}
-
-// journalTries is how often a journal is read that is started anew meanwhile.
-const journalTries = 16
-
-// remains tells whether a directory without stream.json has anything of a
-// stream. A journal without a header is what an interrupted creation leaves.
-func (v *sight) remains() bool {
-	for _, e := range v.entries {
-		if _, ok := segment.ParseName(e.Name); ok && e.Regular || e.Name == meta.DropsFile {
-			return true
-		}
-	}
-	return slices.ContainsFunc(v.journals, func(j *journalFile) bool { return j.header.Generation != 0 })
-}
-
-// scanJournals decodes the journals that are of this stream.
-func (v *sight) scanJournals() {
-	for _, j := range v.journals {
-		if j.err != nil || len(j.data) < journal.FramesAt {
-			continue
-		}
-		h, ok, err := journal.DecodeHeaders(j.data)
-		j.header, j.err = h, err
-		if !ok || err != nil || !v.known || h.ID != v.id || h.Tag != v.tag || int(h.Width) != v.schema.Width() {
-			continue
-		}
-		j.scan, j.err = journal.Read(j.n, j.data, h, v.stream.Capacity)
-		j.ok = j.err == nil
-	}
-}
-
-// alien tells whether there are files with records, and none is of the stream
-// that stream.json names.
-func (v *sight) alien(fsys disk.FS) bool {
-	others := false
-	for _, j := range v.journals {
-		if h, ok, err := journal.DecodeHeaders(j.data); ok && err == nil {
-			if h.ID == v.id && h.Tag == v.tag {
-				return false
-			}
-			others = true
-		}
-	}
-	for _, e := range v.entries {
-		if _, ok := segment.ParseName(e.Name); !ok || !e.Regular {
-			continue
-		}
-		h, err := segment.DecodeHeader(readPart(fsys, filepath.Join(v.dir, e.Name), headerSize))
-		if err == nil && h.Tag == v.tag {
-			return false
-		}
-		others = others || err == nil && !h.Legacy
-	}
-	return others
-}
-
-// infer finds out what the stream is from its column files: what most of them say.
-func (v *sight) infer(fsys disk.FS) error {
-	votes := map[[16]byte]int{}
-	found := map[[16]byte]segment.Meta{}
-	for _, e := range v.entries {
-		if _, ok := segment.ParseName(e.Name); !ok || !e.Regular {
-			continue
-		}
-		path := filepath.Join(v.dir, e.Name)
-		if h, err := segment.DecodeHeader(readPart(fsys, path, headerSize)); err == nil && !h.Legacy {
-			v.tags = append(v.tags, h.Tag)
-		}
-		_, m, err := segment.OpenSelf(fsys, path)
-		switch {
-		case err == nil:
-			votes[m.ID]++
-			found[m.ID] = m
-		case errors.Is(err, segment.ErrCorrupt), errors.Is(err, segment.ErrRows), errors.Is(err, segment.ErrVersion), notExist(err):
-		default:
-			return err
-		}
-	}
-	best, most := segment.Meta{}, 0
-	for id, n := range votes {
-		if n > most || n == most && bytes.Compare(id[:], best.ID[:]) < 0 {
-			best, most = found[id], n
-		}
-	}
-	if most == 0 {
-		v.guess()
-		return nil
-	}
-	m := meta.Stream{ID: meta.FormatID(best.ID), Schema: best.Schema, Capacity: int(best.Capacity),
-		Durability: durabilities[modeCommit], Layout: segment.Columns.String()}
-	for _, j := range v.journals {
-		if h, ok, err := journal.DecodeHeaders(j.data); ok && err == nil && h.ID == best.ID && int(h.Mode) < len(durabilities) {
-			m.Durability = durabilities[h.Mode]
-		}
-	}
-	v.know(m)
-	return nil
-}
-
-// guess takes id and schema from a damaged stream.json if the tag of a file of
-// the stream proves them. What no file proves is as in a new stream.
-func (v *sight) guess() {
-	var m meta.Stream
-	if json.Unmarshal(v.streamBytes, &m) != nil || m.Schema == nil {
-		return
-	}
-	id, err := meta.ParseID(m.ID)
-	if err != nil {
-		return
-	}
-	tag := m.Schema.Tag(id)
-	proven := slices.ContainsFunc(v.tags, func(t uint32) bool { return t == tag })
-	out := meta.Stream{ID: m.ID, Schema: m.Schema, Capacity: m.Capacity, Durability: m.Durability, Layout: m.Layout}
-	for _, j := range v.journals {
-		h, ok, err := journal.DecodeHeaders(j.data)
-		if !ok || err != nil || h.ID != id || h.Tag != tag {
-			continue
-		}
-		proven = true
-		out.Durability = durabilities[min(int(h.Mode), len(durabilities)-1)]
-		if c, ok := journal.Capacity(int64(len(j.data)), int(h.Width)); ok {
-			out.Capacity = c
-		}
-	}
-	if _, err := segment.ParseLayout(out.Layout); err != nil {
-		out.Layout = segment.Rows.String() // or a column file would have told all
-	}
-	if !slices.Contains(durabilities, out.Durability) {
-		out.Durability = durabilities[modeCommit]
-	}
-	if proven && out.Capacity >= 1 && out.Capacity <= capacityMax {
-		v.know(out)
-	}
-}
-
 // readSegments walks through every sealed file.
 func (v *sight) readSegments(ctx context.Context, fsys disk.FS, before *sight, progress func(done, total int64)) error {
 	var total, done int64
@@ -431,18 +203,31 @@ func (v *sight) readSegment(ctx context.Context, fsys disk.FS, f *segmentFile, b
 	f.raw = make([]byte, min(f.size, headerSize))
 	if f.err = src.read(f.raw, 0); f.err == nil {
 		if before != nil {
-			if i := slices.IndexFunc(before.segments, func(o *segmentFile) bool {
-				return o.name == f.name && o.size == f.size && bytes.Equal(o.raw, f.raw) && !o.bad()
-			}); i >= 0 {
-				f.walk = before.segments[i].walk
+			if o := before.file(f.name); o != nil && o.size == f.size && bytes.Equal(o.raw, f.raw) && !o.bad() {
+				f.walk = o.walk
 				return nil
 			}
 		}
-		f.walk = &segmentWalk{src: src, name: f.name, schema: v.schema}
+		f.walk = &segmentWalk{src: src, name: f.name, schema: v.schema, quiet: true}
 		f.err = f.walk.run()
 		f.walk.src = nil
+		if f.err == nil && !f.walk.headOK && v.known {
+			if b, err := src.all(1 << 40); err == nil {
+				x, _ := mend(b, v.schema, v.stream, f.first)
+				f.count = x.header.Count
+			}
+		}
 	}
 	return ctx.Err()
+}
+
+// file returns the sealed file of that name, or nil.
+func (v *sight) file(name string) *segmentFile {
+	i, ok := slices.BinarySearchFunc(v.segments, name, func(f *segmentFile, name string) int { return strings.Compare(f.name, name) })
+	if !ok {
+		return nil
+	}
+	return v.segments[i]
 }
 
 func (v *sight) readDrops(fsys disk.FS) error {

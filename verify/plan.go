@@ -116,7 +116,7 @@ func (r *planner) files() ([]keeper, error) {
 		if err := r.ctx.Err(); err != nil {
 			return nil, err
 		}
-		k, err := r.file(f)
+		k, err := r.decide(f)
 		if err != nil {
 			return nil, err
 		}
@@ -145,9 +145,9 @@ func (r *planner) files() ([]keeper, error) {
 	return keepers, nil
 }
 
-// file decides about one sealed file. It returns what records it proves if it
+// decide says what becomes of one sealed file. It returns what records it proves if it
 // can't stay as it is.
-func (r *planner) file(f *segmentFile) (*keeper, error) {
+func (r *planner) decide(f *segmentFile) (*keeper, error) {
 	if r.retired(f) {
 		return nil, nil // unlinked by the next writer
 	}
@@ -162,7 +162,7 @@ func (r *planner) file(f *segmentFile) (*keeper, error) {
 		r.aside(f.name, 0, 0, "of another stream")
 		return nil, nil
 	}
-	end := f.first + r.countBySize(f)
+	end := f.first + r.countOf(f)
 	if f.err != nil && f.err != errShrunk {
 		r.used = max(r.used, end)
 		r.aside(f.name, f.first, end, "the disk can't read it")
@@ -250,7 +250,7 @@ func (r *planner) restore(keepers []keeper) {
 // write plans a sealed file of the records of a range.
 func (r *planner) write(l segment.Layout, flags uint32, sealedAt int64, g journal.Range, detail string, rows func() ([]byte, error)) {
 	name := segment.Name(g.From)
-	r.make(name)
+	r.claimName(name)
 	m := segment.Meta{ID: r.id, Capacity: uint32(r.stream.Capacity), Schema: r.schema}
 	flags &= segment.FlagDurable
 	r.do.images = append(r.do.images, image{
@@ -272,14 +272,14 @@ func (r *planner) write(l segment.Layout, flags uint32, sealedAt int64, g journa
 // ready plans to give a file that an interrupted repair left its name.
 func (r *planner) ready(k keeper) {
 	name := segment.Name(k.first)
-	r.make(name)
+	r.claimName(name)
 	r.do.images = append(r.do.images, image{Action: Action{Op: OpRebuild, File: name, FromSeq: k.first, ToSeq: k.end, Detail: "from " + k.name}})
 	r.stays(k.header)
 }
 
-// make takes back that a file, or what is to become it, is set aside: it will be
-// replaced, and copied to quarantine before.
-func (r *planner) make(name string) {
+// claimName takes back that a file, or what is to become it, is set aside: it
+// will be replaced, and copied to quarantine before.
+func (r *planner) claimName(name string) {
 	r.made[name], r.made[name+pending] = true, true
 	r.do.away = slices.DeleteFunc(r.do.away, func(m move) bool { return m.File == name || m.File == name+pending })
 }

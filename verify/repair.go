@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"example.com/ledger/internal/disk"
@@ -80,9 +82,12 @@ const rounds = 4
 
 func repair(ctx context.Context, fsys disk.FS, dir string, apply bool) (r *RepairReport, err error) {
 	if apply {
-		lock, err := fsys.Lock(dir)
-		if err != nil {
-			return nil, err
+		lock, lerr := fsys.Lock(dir)
+		if notExist(lerr) {
+			return nil, fmt.Errorf("%w: %w", ErrNotFound, lerr)
+		}
+		if lerr != nil {
+			return nil, lerr
 		}
 		defer func() { err = errors.Join(err, lock.Close()) }()
 	}
@@ -98,7 +103,7 @@ func repair(ctx context.Context, fsys disk.FS, dir string, apply bool) (r *Repai
 		if apply {
 			r.After = d.report
 		}
-		if d.report.OK {
+		if d.report.OK && !d.leftovers() {
 			return r, nil
 		}
 		p, err := d.planRepair(ctx, fsys)
@@ -118,6 +123,11 @@ func repair(ctx context.Context, fsys disk.FS, dir string, apply bool) (r *Repai
 		r.After = d.report
 	}
 	return r, err
+}
+
+// leftovers tells whether an interrupted repair has left files.
+func (v *sight) leftovers() bool {
+	return slices.ContainsFunc(v.entries, func(e disk.Entry) bool { return strings.HasSuffix(e.Name, ".seg"+pending) && e.Regular })
 }
 
 // A plan is what is to be done, in the order in which it is.

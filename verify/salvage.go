@@ -36,14 +36,13 @@ func mend(b []byte, s *schema.Schema, m meta.Stream, named uint64) (salvage, boo
 		}
 	}
 	for _, l := range []segment.Layout{segment.Columns, segment.Rows} {
-		n := countBySize(s, l, int64(len(b)))
-		if n == 0 || segment.Size(s, l, n) != int64(len(b)) {
-			continue
-		}
-		x := mending{old: b, new: bytes.Clone(b), schema: s, stream: m, first: first, count: n}
-		x.id, _ = meta.ParseID(m.ID)
-		if h, ok := x.layout(l); ok && sound(x.new, s, first) {
-			return salvage{x.new, h}, true
+		// Columns begin at multiples of 64, so that up to eight counts give a size.
+		for n := countBySize(s, l, int64(len(b))); n > 0 && segment.Size(s, l, n) == int64(len(b)); n-- {
+			x := mending{old: b, new: bytes.Clone(b), schema: s, stream: m, first: first, count: n}
+			x.id, _ = meta.ParseID(m.ID)
+			if h, ok := x.layout(l); ok && sound(x.new, s, first) {
+				return salvage{x.new, h}, true
+			}
 		}
 	}
 	return salvage{}, false
@@ -51,7 +50,7 @@ func mend(b []byte, s *schema.Schema, m meta.Stream, named uint64) (salvage, boo
 
 // sound tells whether every check of an image holds.
 func sound(image []byte, s *schema.Schema, first uint64) bool {
-	w := &segmentWalk{schema: s, name: segment.Name(first),
+	w := &segmentWalk{schema: s, quiet: true, name: segment.Name(first),
 		src: &source{ctx: context.Background(), r: bytes.NewReader(image), size: int64(len(image))}}
 	if w.run() != nil {
 		return false

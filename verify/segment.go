@@ -56,6 +56,7 @@ type segmentWalk struct {
 	src    *source
 	name   string         // of the file, without its directory
 	schema *schema.Schema // of the stream; nil where only the file is known
+	quiet  bool           // only what is wrong is wanted: a right footer is one range
 
 	header segment.Header // valid if headerOK
 	headOK bool
@@ -139,8 +140,8 @@ func (w *segmentWalk) readHeader(b []byte) {
 			r.Check = OK
 		}
 		// The original engine's header has no CRC: nothing proves when it was
-		// sealed, nor, where it counts no records, their times and their CRC.
-		unread := f.name == "min_ts" || f.name == "max_ts" || f.name == "crc"
+		// sealed, nor, where it counts no records, their times.
+		unread := f.name == "min_ts" || f.name == "max_ts"
 		if legacy && (f.name == "sealed_at" || unread && h.Count == 0) {
 			r.Class, r.Check = Free, None
 		}
@@ -220,7 +221,7 @@ func (w *segmentWalk) rows() error {
 	}
 	r := Range{Length: int64(w.count) * width, Meaning: "records", Class: Data, Check: OK,
 		Value: fmt.Sprintf("%d of %d bytes", w.count, width)}
-	proven := !h.Legacy || h.CRC != 0 && h.Count != 0
+	proven := !h.Legacy || h.CRC != 0
 	if !proven {
 		r.Check = None
 	}
