@@ -60,7 +60,7 @@ func TestBusy(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "s")
 			s := must[*Stream](t)(Create(dir, Options{Schema: stampSchema, Capacity: 16, Durability: mode}))
 			r := must[*Reader](t)(OpenReader(dir))
-			c := newCrowd(time.Second)
+			c := newCrowd(400 * time.Millisecond)
 			for who, f := range map[string]func() error{
 				"writer":    func() error { return busyAppend(c, s, s.AppendAt, 3) },
 				"bulk":      func() error { return busyAppend(c, s, s.AppendAt, 32) },

@@ -356,6 +356,8 @@ func (v *sight) proveLoose() error {
 		switch {
 		case cerr == nil:
 			return false
+		case errors.Is(cerr, fs.ErrNotExist): // retired beside us
+			return true
 		case errors.Is(cerr, ErrCorrupt):
 			v.bad = append(v.bad, badFile{filepath.Base(f.Path()), f.Header().First, f.Size(), cerr})
 			return true

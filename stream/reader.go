@@ -163,7 +163,10 @@ func (r *Reader) look() error {
 		if err == nil && v.refusal() == nil && len(v.plan.Lost) == 0 && !r.behind(v) {
 			break
 		}
-		now := r.headers(v)
+		now := fmt.Sprint(err)
+		if err == nil {
+			now = r.headers(v)
+		}
 		if damaged = now == before; damaged {
 			break
 		}
@@ -194,9 +197,6 @@ func (r *Reader) behind(v *sight) bool {
 
 // headers describes what a writer changes as it goes on.
 func (r *Reader) headers(v *sight) string {
-	if v == nil {
-		return "none"
-	}
 	s := fmt.Sprint(v.cursor, len(v.files), v.plan.Stop)
 	for _, x := range v.scans {
 		s += fmt.Sprint(" ", x.Header.Generation, x.End)
