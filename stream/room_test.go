@@ -64,7 +64,7 @@ func TestRoomWait(t *testing.T) {
 					// Journals are made in the background: only with all of them in
 					// use is it the sealer that is waited for.
 					s.mu.Lock()
-					full = s.missingJournal() < 0 && !s.ring.making
+					full = s.missingJournal() < 0 && !s.ring.making && len(s.ring.ready) == 0
 					s.mu.Unlock()
 					continue
 				}
