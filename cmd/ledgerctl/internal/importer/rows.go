@@ -1,0 +1,391 @@
+package importer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/ledger/cmd/ledgerctl/internal/dictionary"
+	"example.com/ledger/schema"
+)
+
+// timeField stands for ts among the numbers of fields.
+const timeField = -1
+
+// A binding is a rule whose column and field are found.
+type binding struct {
+	rule        Rule
+	from, other int // columns; −1 for none
+	field       int // or timeField
+	f           schema.Field
+}
+
+// A rowReader makes records of an input's rows.
+type rowReader struct {
+	in       *input
+	src      io.ReadCloser
+	all      io.Reader // src, with hash
+	hash     hash.Hash
+	table    table
+	schema   *schema.Schema
+	bindings []binding
+	only     int // column of Preset.Only; −1 for none
+	onlyAt   []string
+	env      env
+	cell     cell
+	symbols  *symbols // nil where the stream has no prices by symbol
+
+	rejects  io.Writer
+	rejected uint64
+	skipped  uint64
+	mapping  string // what the records are made by
+	unused   []string
+	unfilled []string
+}
+
+// open begins to read an input. Texts get their numbers from d.
+func (im *importer) open(in *input, d *dictionary.Dictionary) (*rowReader, error) {
+	r := &rowReader{in: in, schema: im.schema, hash: sha256.New(), only: -1, rejects: im.o.Rejects}
+	src, err := in.open()
+	if err != nil {
+		return nil, err
+	}
+	r.src, r.all = src, io.TeeReader(src, r.hash)
+	if err := r.begin(im.o, d); err != nil {
+		src.Close()
+		return nil, fmt.Errorf("%s: %w", in.name, err)
+	}
+	return r, nil
+}
+
+func (r *rowReader) begin(o Options, d *dictionary.Dictionary) (err error) {
+	p := o.Preset
+	symbol, date := p.fromName(r.in.base)
+	if o.Symbol != "" {
+		symbol = o.Symbol
+	}
+	if o.Date != "" {
+		date = o.Date
+	}
+	zone := o.Zone
+	if zone == nil {
+		if zone, err = time.LoadLocation(p.Zone); err != nil {
+			return err
+		}
+	}
+	r.env = env{dict: d, symbol: symbol}
+	if r.env.clock, err = newClock(r.schema.Unit(), zone, date); err != nil {
+		return err
+	}
+	r.mapping = p.fingerprint(symbol, date, zone.String(), r.schema)
+	if r.table, err = newTable(r.all, p, r.schema); err != nil {
+		return err
+	}
+	if r.symbols, err = newSymbols(r.schema, d); err != nil {
+		return err
+	}
+	return r.bind(p)
+}
+
+func newTable(in io.Reader, p Preset, s *schema.Schema) (table, error) {
+	switch p.Format.Form {
+	case JSON:
+		return newJSON(in, p.wanted(s)), nil
+	case DBN:
+		kind := byte(dbnTradeType)
+		if p.Name == "dbn-mbo" {
+			kind = dbnOrderType
+		}
+		return newDBN(in, kind)
+	}
+	return newCSV(in, p.Format)
+}
+
+// bind finds the column and the field of each rule.
+func (r *rowReader) bind(p Preset) error {
+	columns := r.table.columns()
+	rules := slices.Clone(p.Rules)
+	for _, f := range r.schema.Fields() {
+		if p.same(f.Name) && slices.Contains(columns, f.Name) {
+			rules = append(rules, Rule{f.Name, f.Name, Decimal()})
+		}
+	}
+	column := func(name string) (int, error) {
+		i := slices.Index(columns, name)
+		switch {
+		case name == "":
+			return -1, nil
+		case i < 0:
+			return 0, fmt.Errorf("no column %q; it has %s", name, strings.Join(columns, ", "))
+		case slices.Contains(columns[i+1:], name):
+			return 0, fmt.Errorf("the column %q stands twice", name)
+		}
+		return i, nil
+	}
+	used, filled := map[int]bool{}, map[string]bool{}
+	for _, rule := range rules {
+		b := binding{rule: rule, field: timeField, f: schema.Field{Name: "ts", Kind: schema.I64}}
+		if rule.To != "ts" {
+			i, ok := r.schema.Index(rule.To)
+			if !ok {
+				continue // what the stream has no field for is not kept; the report says so
+			}
+			b.field, b.f = i, r.schema.Field(i)
+		}
+		var err, err2 error
+		b.from, err = column(rule.From)
+		b.other, err2 = column(rule.As.other)
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		used[b.from], used[b.other], filled[rule.To] = true, true, true
+		r.bindings = append(r.bindings, b)
+	}
+	if !filled["ts"] {
+		return errors.New("nothing fills ts, the records' time: name its column with --time-column")
+	}
+	if len(filled) == 1 && r.schema.NumFields() > 0 {
+		return fmt.Errorf("no column goes into a field; the stream has %s, the file %s", r.schema, strings.Join(columns, ", "))
+	}
+	if p.Only.Column != "" {
+		i, err := column(p.Only.Column)
+		if err != nil {
+			return err
+		}
+		r.only, r.onlyAt, used[i] = i, p.Only.Values, true
+	}
+	for i, name := range columns {
+		if !used[i] {
+			r.unused = append(r.unused, name)
+		}
+	}
+	for _, f := range r.schema.Fields() {
+		if !filled[f.Name] {
+			r.unfilled = append(r.unfilled, f.Name)
+		}
+	}
+	return nil
+}
+
+// next fills rec with the next good row. io.EOF says that there is none.
+func (r *rowReader) next(rec []byte) error {
+	for {
+		cells, err := r.table.next()
+		var bad *badRow
+		if err != nil && !errors.As(err, &bad) {
+			if err != io.EOF {
+				err = fmt.Errorf("%s: %w", r.in.name, err)
+				r.src.Close()
+				return err
+			}
+			if d, ok := r.table.(*dbnTable); ok {
+				r.skipped = d.passed
+			}
+			if err := r.end(); err != nil {
+				return fmt.Errorf("%s: %w", r.in.name, err)
+			}
+			return io.EOF
+		}
+		if err == nil && r.only >= 0 && !slices.Contains(r.onlyAt, cells[r.only]) {
+			r.skipped++
+			continue
+		}
+		var wrong *RowError
+		if err != nil {
+			wrong = &RowError{Err: bad.err}
+		} else if wrong = r.record(rec, cells); wrong == nil {
+			return nil
+		}
+		wrong.File, wrong.Row, wrong.Place, wrong.Text = r.in.name, r.table.row(), r.place(), shorten(wrong.Text)
+		if r.rejects == nil {
+			r.src.Close()
+			return wrong
+		}
+		if err := r.reject(wrong); err != nil {
+			r.src.Close()
+			return err
+		}
+	}
+}
+
+func (r *rowReader) place() string {
+	if _, ok := r.table.(*dbnTable); ok {
+		return "record"
+	}
+	return "line"
+}
+
+// end reads what is behind the last row, so that the hash is that of all bytes.
+func (r *rowReader) end() error {
+	_, err := io.Copy(io.Discard, r.all)
+	return errors.Join(err, r.src.Close())
+}
+
+// sum is the SHA-256 of the whole input, in hex, after the last row.
+func (r *rowReader) sum() string { return hex.EncodeToString(r.hash.Sum(nil)) }
+
+// record fills rec from a row's cells.
+func (r *rowReader) record(rec []byte, cells []string) *RowError {
+	clear(rec)
+	c := &r.cell
+	c.env = &r.env
+	for i := range r.bindings {
+		b := &r.bindings[i]
+		c.text, c.other, c.field = "", "", b.f
+		if b.from >= 0 {
+			c.text = cells[b.from]
+		}
+		if b.other >= 0 {
+			c.other = cells[b.other]
+		}
+		v, err := b.rule.As.do(c)
+		if err == nil {
+			if b.field == timeField {
+				schema.PutTime(rec, v)
+			} else {
+				err = r.schema.PutBits(rec, b.field, v)
+			}
+		}
+		if err != nil {
+			return &RowError{Column: b.rule.From, Text: c.text, Err: err}
+		}
+	}
+	if r.symbols != nil {
+		if err := r.symbols.see(rec); err != nil {
+			return &RowError{Column: r.columnOf("px"), Err: err}
+		}
+	}
+	return nil
+}
+
+func (r *rowReader) columnOf(field string) string {
+	for _, b := range r.bindings {
+		if b.rule.To == field {
+			return b.rule.From
+		}
+	}
+	return ""
+}
+
+// reject sets a row aside.
+func (r *rowReader) reject(e *RowError) error {
+	r.rejected++
+	b, err := json.Marshal(struct {
+		File   string `json:"file"`
+		Row    int    `json:"row"`
+		Column string `json:"column,omitempty"`
+		Error  string `json:"error"`
+		Text   string `json:"text"`
+	}{e.File, e.Row, e.Column, e.reason(), string(r.table.text())})
+	if err == nil {
+		_, err = r.rejects.Write(append(b, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("rejects: %w", err)
+	}
+	return nil
+}
+
+// symbols keep what is known of prices and quantities of each symbol: how many
+// decimals they have, and their step, where it was told.
+type symbols struct {
+	s            *schema.Schema
+	d            *dictionary.Dictionary
+	sym, px, qty int // qty −1 if there is none
+	by           map[uint64]*symbolStep
+}
+
+type symbolStep struct {
+	px, qty int64 // the step that all values so far are multiples of: 10^n
+	tick    int64 // 0 if it wasn't told
+}
+
+func newSymbols(s *schema.Schema, d *dictionary.Dictionary) (*symbols, error) {
+	sym, ok1 := s.Index("sym")
+	px, ok2 := s.Index("px")
+	if !ok1 || !ok2 {
+		return nil, nil
+	}
+	qty, ok := s.Index("qty")
+	if !ok {
+		qty = -1
+	}
+	return &symbols{s: s, d: d, sym: sym, px: px, qty: qty, by: map[uint64]*symbolStep{}}, nil
+}
+
+// see takes note of a record, and refuses a price between two ticks.
+func (y *symbols) see(rec []byte) error {
+	n := y.s.Uint(rec, y.sym)
+	e, err := y.step(n)
+	if err != nil || e == nil {
+		return err
+	}
+	px := y.s.Int(rec, y.px)
+	if e.tick > 0 && px%e.tick != 0 {
+		f := y.s.Field(y.px)
+		return fmt.Errorf("%s is no multiple of the symbol's tick %s", f.AppendValue(nil, px), y.d.Entry("sym", n).Tick)
+	}
+	if px%e.px == 0 && (y.qty < 0 || y.s.Int(rec, y.qty)%e.qty == 0) {
+		return nil
+	}
+	for px%e.px != 0 {
+		e.px /= 10
+	}
+	for y.qty >= 0 && y.s.Int(rec, y.qty)%e.qty != 0 {
+		e.qty /= 10
+	}
+	y.d.Widen("sym", n, y.decimals(y.px, e.px), y.decimals(y.qty, e.qty))
+	return nil
+}
+
+// decimals is how many a field's values have that are multiples of step.
+func (y *symbols) decimals(field int, step int64) uint8 {
+	if field < 0 {
+		return 0
+	}
+	d := y.s.Field(field).Scale
+	for ; step > 1 && d > 0; step /= 10 {
+		d--
+	}
+	return d
+}
+
+// step returns what is known of a symbol, nil if it has no text.
+func (y *symbols) step(n uint64) (*symbolStep, error) {
+	if e, ok := y.by[n]; ok {
+		return e, nil
+	}
+	if _, ok := y.d.Text("sym", n); !ok {
+		return nil, nil
+	}
+	known := y.d.Entry("sym", n)
+	e := &symbolStep{px: y.start(y.px, known.PxScale), qty: y.start(y.qty, known.QtyScale)}
+	if known.Tick != "" {
+		tick, err := y.s.Field(y.px).ParseValue(known.Tick)
+		if err != nil || tick <= 0 {
+			return nil, fmt.Errorf("the tick %q of %s fits no price of the stream", known.Tick, known.Text)
+		}
+		e.tick = tick
+	}
+	y.by[n] = e
+	return e, nil
+}
+
+func (y *symbols) start(field int, decimals uint8) int64 {
+	if field < 0 {
+		return math.MaxInt64
+	}
+	step := int64(1)
+	for d := y.s.Field(field).Scale; d > decimals; d-- {
+		step *= 10
+	}
+	return step
+}
