@@ -5,6 +5,7 @@ import (
 	"time"
 	"unsafe"
 
+	"example.com/ledger/internal/disk"
 	"example.com/ledger/internal/meta"
 )
 
@@ -89,14 +90,20 @@ func (s *Stream) resetPage() error {
 	}
 	s.page = page
 	s.shown = (*uint64)(unsafe.Pointer(&page.Bytes()[meta.PublishedAt]))
-	s.showDurable()
+	if err := s.showDurable(); err != nil {
+		return err
+	}
 	s.showPublished(s.published.Load())
 	return nil
 }
 
-// showDurable stores the durable cursor for other processes. Under mu.
-func (s *Stream) showDurable() {
-	meta.Cursors{Generation: s.session, ID: s.id, Durable: s.durable}.Put(s.page.Bytes())
+// showDurable stores the durable cursor for other processes. Under mu. It is
+// ErrFault if others have cut the page short.
+func (s *Stream) showDurable() error {
+	return disk.Guard(func() error {
+		meta.Cursors{Generation: s.session, ID: s.id, Durable: s.durable}.Put(s.page.Bytes())
+		return nil
+	})
 }
 
 // showPublished stores the published number for other processes. Under mu.

@@ -14,6 +14,7 @@
 package stream
 
 import (
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -134,8 +135,13 @@ func (s *Stream) advance(to uint64) {
 	if to <= s.durable {
 		return
 	}
+	old := s.durable
 	s.durable = to
-	s.showDurable()
+	if err := s.showDurable(); err != nil {
+		s.durable = old
+		s.poison(fmt.Errorf("%s: %w", meta.CursorFile, err))
+		return
+	}
 	s.durableNow.Store(to)
 	if s.commit {
 		s.publish(to)

@@ -338,6 +338,9 @@ func harm(rng *rand.Rand, m, other memory) harmed {
 	case "grow":
 		m[h.file] = append(b, bytes.Repeat([]byte{byte(rng.Uint32())}, h.n)...)
 	case "swap":
+		if h.file == "cursors" || h.other == "cursors" {
+			return harmed{} // the newest records and all that proves them, in one stroke: verify alone can tell
+		}
 		m[h.file], m[h.other] = m[h.other], m[h.file]
 	case "copy":
 		m[h.file] = bytes.Clone(m[h.other])

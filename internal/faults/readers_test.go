@@ -87,8 +87,8 @@ func TestReadersBesideWriter(t *testing.T) {
 			stops, kills := 0, 0
 			for round := range sample(2, 25) {
 				cmd := victim(t, "-run=loop", fmt.Sprint("-seed=", rng.Uint64()), "-appenders=2", "-dir="+dir, "-mode="+mode.String())
-				stopAt, killAt, lines := 30+rng.IntN(150), 0, 0
-				killAt = stopAt + 1 + rng.IntN(150)
+				stopAt, killAt, lines := 15+rng.IntN(60), 0, 0
+				killAt = stopAt + 1 + rng.IntN(60)
 				told.hear(t, cmd, mode, func(string) {
 					switch lines++; lines {
 					case stopAt:
