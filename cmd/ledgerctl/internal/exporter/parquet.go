@@ -1,0 +1,61 @@
+package exporter
+
+import (
+	"io"
+
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"example.com/ledger/arrow"
+	"example.com/ledger/schema"
+	"example.com/ledger/segment"
+)
+
+// rowGroup is how many records a row group has at most. One is held in memory,
+// encoded, until it is written.
+const rowGroup = 1 << 19
+
+// A parquetSink writes a Parquet file.
+type parquetSink struct {
+	c *arrow.Converter
+	w *pqarrow.FileWriter
+}
+
+// NewParquet returns a Sink of Parquet: Zstandard pages; seq and ts, which mostly
+// grow, as differences; the rest by dictionary as long as that is small. Decimals
+// of up to 18 digits are integers there, larger ones bytes. Of the options Columns
+// and Raw count.
+func NewParquet(w io.Writer, s *schema.Schema, o arrow.Options) (Sink, error) {
+	c, err := arrow.NewConverter(s, o)
+	if err != nil {
+		return nil, err
+	}
+	options := []parquet.WriterProperty{
+		parquet.WithVersion(parquet.V2_LATEST), // nanoseconds stay nanoseconds
+		parquet.WithCompression(compress.Codecs.Zstd),
+		parquet.WithCompressionLevel(3),
+		parquet.WithMaxRowGroupLength(rowGroup),
+		parquet.WithStoreDecimalAsInteger(true),
+		parquet.WithCreatedBy("ledgerctl"),
+	}
+	for _, name := range []string{"seq", "ts"} {
+		options = append(options, parquet.WithDictionaryFor(name, false),
+			parquet.WithEncodingFor(name, parquet.Encodings.DeltaBinaryPacked))
+	}
+	f, err := pqarrow.NewFileWriter(c.Schema(), only{w}, parquet.NewWriterProperties(options...),
+		pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+	if err != nil {
+		return nil, err
+	}
+	return &parquetSink{c, f}, nil
+}
+
+// only hides a Close method: the library would call it.
+type only struct{ io.Writer }
+
+func (p *parquetSink) Write(g segment.Segment, at []uint32) error {
+	return copyTo(p.c, p.w.WriteBuffered, g, at)
+}
+
+func (p *parquetSink) Close() error { return p.w.Close() }
