@@ -89,7 +89,7 @@ func (h *history) restart(found map[uint64][]byte, next uint64) {
 		lost = make(map[uint64]bool)
 	}
 	for seq := range next {
-		if _, ok := found[seq]; !ok && seq >= h.retained {
+		if _, ok := found[seq]; !ok { // or retained: then drops.json says so
 			lost[seq] = true
 		}
 	}

@@ -334,10 +334,8 @@ func newestJournal(bytes [journal.Ring][]byte) int {
 	return newest
 }
 
-// proveLoose reads files whose content was not synced before they got their
-// name, and that nothing proves to be on disk: after a power loss they may be
-// anything. Those that don't check out are bad.
-func (v *sight) proveLoose() error {
+// proven is the number below which all was on disk, in files or in journals.
+func (v *sight) proven() uint64 {
 	proven := v.cursor.Durable
 	for _, f := range v.files {
 		if f.Header().Flags&segment.FlagDurable != 0 {
@@ -347,9 +345,41 @@ func (v *sight) proveLoose() error {
 	for _, s := range v.scans {
 		proven = max(proven, s.Durable)
 	}
+	return proven
+}
+
+// loose lists the files whose content was not synced before they got their name
+// and may not be on disk: those that end above what is proven, and those whose
+// records a journal may still hold. What is proven of these may be the journal's
+// copy alone: the process may have died before it synced the file.
+func (v *sight) loose() (files []*segment.File) {
+	proven := v.proven()
+	for _, f := range v.files {
+		h := f.Header()
+		if h.Flags&segment.FlagDurable != 0 {
+			continue
+		}
+		held := slices.ContainsFunc(v.scans, func(s *journal.Scan) bool {
+			room, _ := journal.Capacity(v.sizes[s.N], int(s.Header.Width))
+			return h.First < s.Header.First+uint64(max(room, v.info.Capacity)) && s.Header.First < h.End()
+		})
+		if held || h.End() > proven {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// proveLoose reads the files that may not be on disk: after a power loss they may
+// be anything. Those that don't check out are bad.
+func (v *sight) proveLoose() error {
+	loose := make(map[*segment.File]bool)
+	for _, f := range v.loose() {
+		loose[f] = true
+	}
 	var err error
 	v.files = slices.DeleteFunc(v.files, func(f *segment.File) bool {
-		if err != nil || f.Header().End() <= proven {
+		if err != nil || !loose[f] {
 			return false
 		}
 		cerr := checkWhole(f)

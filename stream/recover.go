@@ -203,13 +203,7 @@ func (s *Stream) rewrite(v *sight) error {
 			return fmt.Errorf("%s: %w", journal.Name(n), err)
 		}
 	}
-	var loose []*segment.File
-	for _, f := range v.files {
-		if f.Header().Flags&segment.FlagDurable == 0 && f.Header().End() > v.plan.Witness {
-			loose = append(loose, f)
-		}
-	}
-	return s.syncFiles(loose)
+	return s.syncFiles(v.loose())
 }
 
 // resealFull seals the full segments, oldest first, and the last one too if
