@@ -48,7 +48,7 @@ func await(t testing.TB, path string, there bool) {
 // TestSyncBesideRetention: a Sync of an Os stream that finds a file gone which
 // retention has taken meanwhile has not failed.
 func TestSyncBesideRetention(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "s")
+	dir := filepath.Join(scratch(t), "s")
 	var s *stream.Stream
 	var once sync.Once
 	fsys := Hooked(disk.OS(), func(op, path string) {
@@ -78,7 +78,7 @@ func TestSyncBesideRetention(t *testing.T) {
 // reader sees the whole batch, and none that was not proved.
 func TestReaderBehindSealedHalf(t *testing.T) {
 	for _, sizes := range [][]int{{5, 6}, {5, 16}, {8}, {5, 6, 1}, {5, 3, 1}} {
-		dir := filepath.Join(t.TempDir(), "s")
+		dir := filepath.Join(scratch(t), "s")
 		s, err := stream.Create(dir, stream.Options{Schema: Schema(), Capacity: Capacity})
 		check(t, err)
 		fill(t, s, sizes...)
@@ -92,7 +92,7 @@ func TestReaderBehindSealedHalf(t *testing.T) {
 			}
 		}
 		await(t, filepath.Join(dir, segmentName(sealed/Capacity*Capacity-Capacity)), true)
-		after := filepath.Join(t.TempDir(), "after")
+		after := filepath.Join(scratch(t), "after")
 		copyFiles(t, after, dir)
 		check(t, s.Close())
 		forget(t, after)
@@ -111,7 +111,7 @@ func TestReaderBehindSealedHalf(t *testing.T) {
 // TestReopenBesideForks: a process that is being forked has copies of all
 // descriptors. They don't keep a stream locked that was closed.
 func TestReopenBesideForks(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "s")
+	dir := filepath.Join(scratch(t), "s")
 	s, err := stream.Create(dir, stream.Options{Schema: Schema(), Capacity: Capacity, Durability: stream.Os})
 	check(t, err)
 	stop := make(chan struct{})

@@ -32,7 +32,7 @@ type small struct {
 // retired, and records in a journal.
 func makeSmall(t testing.TB, mode stream.Durability, layout segment.Layout, batches int) *small {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "s")
+	dir := filepath.Join(scratch(t), "s")
 	s, err := stream.Create(dir, stream.Options{Schema: Schema(), Capacity: Capacity, Durability: mode, Layout: layout})
 	check(t, err)
 	for i := range batches {
@@ -256,7 +256,7 @@ func TestRandomDamage(t *testing.T) {
 
 // write opens damaged files as their next writer would.
 func (x *small) write(t *testing.T, m memory) (did string, err error) {
-	dir := filepath.Join(t.TempDir(), "s")
+	dir := filepath.Join(scratch(t), "s")
 	check(t, os.Mkdir(dir, 0o750))
 	for name, b := range m {
 		check(t, os.WriteFile(filepath.Join(dir, name), b, 0o640))

@@ -10,6 +10,18 @@ import (
 
 func segmentName(first int) string { return segment.Name(uint64(first)) }
 
+// scratch is a directory for a test that needs files, and no disk under them: in
+// memory, where the system has that, so that syncs don't wait for others'.
+func scratch(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "faults")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 // copyFiles copies the files of a stream's directory, but for its folders.
 func copyFiles(t testing.TB, to, from string) {
 	t.Helper()

@@ -77,7 +77,7 @@ func (r *reading) until(t *testing.T, what string, ok func() bool) {
 func TestReadersBesideWriter(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "s")
+			dir := filepath.Join(scratch(t), "s")
 			rng := rand.New(rand.NewPCG(*seed, 300+uint64(mode)))
 			var all []*reading
 			for range readers {

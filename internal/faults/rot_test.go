@@ -33,7 +33,7 @@ func TestRot(t *testing.T) {
 		{"behind a re-journaled segment", again, 0, -1, 6, 7},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "s")
+			dir := filepath.Join(scratch(t), "s")
 			c.make(t, dir)
 			rot(t, dir, c.first, c.frame)
 			before := load(t, dir)
@@ -68,7 +68,7 @@ func seizure(t *testing.T, dir string, sizes ...int) {
 			<-stuck
 		}
 	})
-	live := filepath.Join(t.TempDir(), "live")
+	live := filepath.Join(scratch(t), "live")
 	s, err := stream.CreateOn(fsys, live, stream.Options{Schema: Schema(), Capacity: Capacity})
 	check(t, err)
 	fill(t, s, sizes...)
@@ -83,7 +83,7 @@ func across(t *testing.T, dir string) { seizure(t, dir, 5, 7, 1) }
 
 // again makes a stream whose process died, was recovered, and died again.
 func again(t *testing.T, dir string) {
-	first := filepath.Join(t.TempDir(), "first")
+	first := filepath.Join(scratch(t), "first")
 	seizure(t, first, 2, 3, 1)
 	s, err := stream.Open(first, stream.OpenOptions{})
 	check(t, err)
