@@ -1,0 +1,7 @@
+//go:build !duckdb
+
+package ask
+
+import _ "modernc.org/sqlite" // registers the driver
+
+const sqliteDriver = "sqlite"

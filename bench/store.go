@@ -1,0 +1,500 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"example.com/ledger/bench/internal/engine"
+	"example.com/ledger/bench/internal/measure"
+	"example.com/ledger/bench/internal/report"
+	"example.com/ledger/bench/internal/source"
+	"golang.org/x/sys/unix"
+)
+
+func init() {
+	cells["build"] = buildCell
+	cells["open"] = openCell
+	cells["read"] = readCell
+	cells["drop"] = dropCell
+	cells["kill"] = killCell
+}
+
+// storeBatch is how many records a batch has when a store is built.
+const storeBatch = 4096
+
+// A storeJob is one engine with a store that is kept for all rounds.
+type storeJob struct {
+	kind   engine.Kind
+	dir    string
+	failed bool
+}
+
+// askStore builds each engine's store of 5 million records, asks it all there is
+// to ask, and builds on to 10 million.
+func askStore(r *run) (*report.Question, map[string][]report.Chart, error) {
+	half := pick[uint64](r, 100_000, 5_000_000, 5_000_000)
+	full := 2 * half
+	read := &report.Table{Title: fmt.Sprintf("Store of %s records", report.Format(float64(half), report.Count)), Keys: []string{"engine"}, Metrics: []report.Metric{
+		{Name: "build, a record", Unit: report.Nanos}, {Name: "bytes a record", Unit: report.Number},
+		{Name: "random read", Unit: report.Nanos}, {Name: "read p50", Unit: report.Nanos}, {Name: "read p99", Unit: report.Nanos},
+		{Name: "full scan, a record", Unit: report.Nanos}, {Name: "one field, a record", Unit: report.Nanos}, {Name: "time range of 10,000", Unit: report.Nanos},
+	}}
+	open := &report.Table{Title: "Open, and drop the oldest half", Keys: []string{"engine"}, Metrics: []report.Metric{
+		{Name: "open " + short(half), Unit: report.Nanos}, {Name: "open " + short(full), Unit: report.Nanos}, {Name: "open after kill", Unit: report.Nanos},
+		{Name: "drop half", Unit: report.Nanos}, {Name: "bytes before", Unit: report.Bytes}, {Name: "bytes after", Unit: report.Bytes},
+	}}
+	if err := os.MkdirAll(r.dir, 0o755); err != nil {
+		return nil, nil, err
+	}
+	jobs := storeJobs(r)
+	limit := pick(r, 20*time.Second, 60*time.Second, 20*time.Minute)
+	fail := func(j *storeJob, t *report.Table, err error) {
+		j.failed = true
+		t.Row(j.kind.Name).Remark = r.remark(err)
+		r.progress("%-16s %v", j.kind.Name, r.remark(err))
+	}
+	build := func(j *storeJob, records uint64) bool {
+		o, err := r.measure(spec{Kind: "build", Engine: j.kind.Name, Dir: j.dir, Sync: !j.kind.NoSync, Records: records}, limit)
+		if err != nil {
+			fail(j, read, err)
+			return false
+		}
+		r.settle()
+		if records == half {
+			read.Row(j.kind.Name).Add(o.Figures)
+			read.Row(j.kind.Name).Add(map[string]float64{"bytes a record": float64(diskUse(j.dir)) / float64(half)})
+		}
+		r.progress("%-16s built %s records, %s each", j.kind.Name, short(records), report.Format(o.Figures["build, a record"], report.Nanos))
+		return true
+	}
+	step := func(j *storeJob, t *report.Table, kind, as string, records uint64, dir string) {
+		if j.failed {
+			return
+		}
+		o, err := r.measure(spec{Kind: kind, Engine: j.kind.Name, Dir: dir, Sync: !j.kind.NoSync, Records: records, For: pick(r, 10*time.Millisecond, 300*time.Millisecond, time.Second)}, limit)
+		if err != nil {
+			fail(j, t, fmt.Errorf("%s: %w", kind, err))
+			return
+		}
+		if as != "" {
+			o.Figures = map[string]float64{as: o.Figures["open"]}
+		}
+		t.Row(j.kind.Name).Add(o.Figures)
+	}
+	for i := range jobs {
+		if build(&jobs[i], half); r.ctx.Err() != nil {
+			return nil, nil, r.ctx.Err()
+		}
+	}
+	rounds := pick(r, 1, 3, 5)
+	err := r.rounds(rounds, len(jobs), .6, func(round, i int) {
+		j := &jobs[i]
+		step(j, open, "open", "open "+short(half), half, j.dir)
+		step(j, read, "read", "", half, j.dir)
+		if _, drops := storeAbilities(j.kind.Name); drops && !j.failed {
+			dir := j.dir + "-copy"
+			if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(j.dir))); err != nil {
+				fail(j, open, err)
+				return
+			}
+			r.settle()
+			before := diskUse(dir)
+			step(j, open, "drop", "", half, dir)
+			if !j.failed {
+				open.Row(j.kind.Name).Add(map[string]float64{"bytes before": float64(before), "bytes after": float64(diskUse(dir))})
+			}
+			os.RemoveAll(dir)
+		}
+		r.progress("round %d  %-16s opened, read, dropped", round+1, j.kind.Name)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range jobs {
+		if !jobs[i].failed {
+			build(&jobs[i], full)
+		}
+	}
+	err = r.rounds(rounds, len(jobs), 1, func(round, i int) {
+		j := &jobs[i]
+		step(j, open, "open", "open "+short(full), full, j.dir)
+		if j.failed {
+			return
+		}
+		// More is appended, half a segment, and the process killed: what the next
+		// open has to do then.
+		o, err := r.measure(spec{Kind: "kill", Engine: j.kind.Name, Dir: j.dir, Sync: !j.kind.NoSync, Records: full}, limit)
+		if o.Error != "" || err != nil && err.Error() != "signal: killed" {
+			fail(j, open, err)
+			return
+		}
+		r.failed-- // it was to be killed
+		step(j, open, "open", "open after kill", 0, j.dir)
+		r.progress("round %d  %-16s opened with %s records", round+1, j.kind.Name, short(full))
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	q := &report.Question{Tables: []*report.Table{read, open}, Notes: []string{
+		fmt.Sprintf("Stores are built in batches of %d without sync (raft-wal always syncs), and closed. Bytes are blocks of the file system.", storeBatch),
+		"The page cache is warm. Open ends when the last record has been read, where the engine can be read by number.",
+		"A full scan visits every record's 40 bytes, and adds up a field: all engines must agree. One field reads no more than it must (Ledger's columns).",
+		"A time range is looked up by Ledger itself, and by bisection over the numbers for the others.",
+		"tidwall/wal may keep 64 segments in memory, and gives records without a copy. etcd's wal can only be read as a whole, when it is opened.",
+		"Each round drops in a copy. Ledger drops whole segments. The process before 'open after kill' appended 32,768 records one by one and was killed.",
+	}}
+	return q, map[string][]report.Chart{"store": {
+		bars(read, "Random read by number", "random read", report.Nanos), bars(read, "Full scan, a record", "full scan, a record", report.Nanos),
+		bars(open, "Open "+short(full)+" records", "open "+short(full), report.Nanos), bars(open, "Drop the oldest half", "drop half", report.Nanos),
+		bars(read, "Time range of 10,000 records", "time range of 10,000", report.Nanos), bars(read, "Bytes a record", "bytes a record", report.Number),
+	}}, nil
+}
+
+// storeJobs are the engines that keep records. NATS takes minutes to build, and
+// raft-wal to read.
+func storeJobs(r *run) (jobs []storeJob) {
+	for _, k := range r.kinds() {
+		slow := k.Name == "NATS JetStream" || k.Name == "raft-wal"
+		if k.Floor || slow && !r.flags.full || k.Name == "Ledger commit" || k.Name == "Ledger os" {
+			continue
+		}
+		jobs = append(jobs, storeJob{kind: k, dir: filepath.Join(r.dir, fmt.Sprintf("store%d", len(jobs)))})
+	}
+	return jobs
+}
+
+// storeAbilities says what an engine can do, without opening it.
+func storeAbilities(name string) (reads, drops bool) {
+	return name != "etcd wal", name != "etcd wal"
+}
+
+func short(n uint64) string { return report.Format(float64(n), report.Count) }
+
+// bars draws one figure of all rows side by side.
+func bars(t *report.Table, title, metric string, u report.Unit) report.Chart {
+	c := report.Chart{Title: title, LogY: true, Unit: u}
+	for _, row := range t.Rows {
+		if s := row.Figures[metric]; len(s) > 0 {
+			lo, hi := s.Range()
+			x := float64(len(c.Labels))
+			c.Labels = append(c.Labels, "")
+			c.Lines = append(c.Lines, report.Line{Name: row.Keys[len(row.Keys)-1], X: []float64{x, x, x}, Y: []float64{lo, s.Median(), hi}, Dashed: row.Floor})
+		}
+	}
+	return c
+}
+
+// diskUse is how many bytes of the disk a directory takes.
+func diskUse(dir string) int64 {
+	var n int64
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if i, err := d.Info(); err == nil {
+			n += i.Sys().(*syscall.Stat_t).Blocks * 512
+		}
+		return nil
+	})
+	return n
+}
+
+func openEngine(s spec) (engine.Engine, error) {
+	k, err := engine.ByName(s.Engine)
+	if err != nil {
+		return nil, err
+	}
+	return k.Open(s.Dir, engine.Options{Sync: s.Sync, Goroutines: 1, Batch: storeBatch})
+}
+
+// buildCell appends the records that are missing of s.Records.
+func buildCell(s spec) (outcome, error) {
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return outcome{}, err
+	}
+	have := uint64(0)
+	mark := filepath.Join(s.Dir, "records")
+	if b, err := os.ReadFile(mark); err == nil {
+		fmt.Sscan(string(b), &have)
+	}
+	g := source.NewGenerator()
+	buf := make([]byte, storeBatch*source.Width)
+	for n := uint64(0); n < have; n += storeBatch {
+		g.Fill(buf[:min(storeBatch, have-n)*source.Width])
+	}
+	e, err := openEngine(s)
+	if err != nil {
+		return outcome{}, err
+	}
+	var in time.Duration
+	for n := have; n < s.Records; {
+		k := min(storeBatch, s.Records-n)
+		g.Fill(buf[:k*source.Width])
+		t := time.Now()
+		if err := e.Append(buf[:k*source.Width]); err != nil {
+			return outcome{}, err
+		}
+		in += time.Since(t)
+		n += k
+	}
+	t := time.Now()
+	if err := e.Close(); err != nil {
+		return outcome{}, err
+	}
+	in += time.Since(t)
+	if err := os.WriteFile(mark, fmt.Append(nil, s.Records), 0o644); err != nil {
+		return outcome{}, err
+	}
+	return outcome{Figures: map[string]float64{"build, a record": float64(in) / float64(s.Records-have)}}, nil
+}
+
+// openCell opens a store, and reads the last of s.Records, if it is not 0.
+func openCell(s spec) (outcome, error) {
+	t := time.Now()
+	e, err := openEngine(s)
+	if err != nil {
+		return outcome{}, err
+	}
+	if r, ok := e.(engine.Reader); ok && s.Records > 0 {
+		if reads, _ := storeAbilities(s.Engine); reads {
+			rec, err := r.Get(nil, s.Records-1)
+			if err != nil {
+				return outcome{}, err
+			}
+			if err := right(rec, s.Records-1); err != nil {
+				return outcome{}, err
+			}
+		}
+	}
+	took := time.Since(t)
+	return outcome{Figures: map[string]float64{"open": float64(took)}}, e.Close()
+}
+
+// right checks that a record is the one with that number.
+func right(rec []byte, seq uint64) error {
+	if len(rec) != source.Width || source.Time(rec) != source.Begin+int64(seq)*source.Step {
+		return fmt.Errorf("record %d is another one: %x", seq, rec)
+	}
+	return nil
+}
+
+// readCell reads at random for a while, all in order, and a range of times.
+func readCell(s spec) (outcome, error) {
+	e, err := openEngine(s)
+	if err != nil {
+		return outcome{}, err
+	}
+	r := e.(interface {
+		Scan(from, to uint64, visit func([]byte)) error
+	})
+	m := map[string]float64{}
+	want := quantities(s.Records)
+	for _, timed := range []bool{false, true} { // the first pass warms the caches
+		var sum, n int64
+		t := time.Now()
+		if err := r.Scan(0, s.Records, func(b []byte) {
+			for ; len(b) >= source.Width; b = b[source.Width:] {
+				sum += source.Quantity(b)
+				n++
+			}
+		}); err != nil {
+			return outcome{}, err
+		}
+		if n != int64(s.Records) || sum != want {
+			return outcome{}, fmt.Errorf("scanned %d records with %d, not %d with %d", n, sum, s.Records, want)
+		}
+		if timed {
+			m["full scan, a record"] = float64(time.Since(t)) / float64(s.Records)
+		}
+	}
+	if f, ok := e.(engine.FieldSummer); ok {
+		for range 2 {
+			t := time.Now()
+			sum, err := f.SumQuantity(0, s.Records)
+			if err != nil {
+				return outcome{}, err
+			}
+			if sum != want {
+				return outcome{}, fmt.Errorf("added up %d, not %d", sum, want)
+			}
+			m["one field, a record"] = float64(time.Since(t)) / float64(s.Records)
+		}
+	}
+	if reader, ok := e.(engine.Reader); ok {
+		if err := readRandom(reader, s, m); err != nil {
+			return outcome{}, err
+		}
+		if err := readTimes(reader, s, m); err != nil {
+			return outcome{}, err
+		}
+	}
+	return outcome{Figures: m}, e.Close()
+}
+
+// quantities adds up the quantities of the first n records.
+func quantities(n uint64) (sum int64) {
+	g := source.NewGenerator()
+	buf := make([]byte, storeBatch*source.Width)
+	for n > 0 {
+		k := min(n, storeBatch)
+		g.Fill(buf[:k*source.Width])
+		for b := buf[:k*source.Width]; len(b) > 0; b = b[source.Width:] {
+			sum += source.Quantity(b)
+		}
+		n -= k
+	}
+	return sum
+}
+
+func readRandom(r engine.Reader, s spec, m map[string]float64) error {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	h := measure.NewHist()
+	buf := make([]byte, 0, source.Width)
+	pass := func(d time.Duration, each bool) (n int, took time.Duration, err error) {
+		begun := time.Now()
+		for n&15 != 0 || time.Since(begun) < d {
+			seq := rnd.Uint64N(s.Records)
+			var t time.Time
+			if each {
+				t = time.Now()
+			}
+			if buf, err = r.Get(buf[:0], seq); err != nil {
+				return
+			}
+			if each {
+				h.Add(time.Since(t))
+			}
+			if err = right(buf, seq); err != nil {
+				return
+			}
+			n++
+		}
+		return n, time.Since(begun), nil
+	}
+	if _, _, err := pass(s.For/4, false); err != nil {
+		return err
+	}
+	n, took, err := pass(s.For, false) // without a clock at each
+	if err != nil {
+		return err
+	}
+	m["random read"] = float64(took) / float64(n)
+	if _, _, err = pass(s.For, true); err != nil {
+		return err
+	}
+	for _, q := range []struct {
+		name string
+		q    float64
+	}{{"read p50", .5}, {"read p99", .99}} {
+		if v, ok := h.Quantile(q.q); ok {
+			m[q.name] = v
+		}
+	}
+	return nil
+}
+
+// readTimes reads 10,000 records by their times, at several places.
+func readTimes(r engine.Reader, s spec, m map[string]float64) error {
+	const length = 10_000
+	var took measure.Series
+	for i := range uint64(9) {
+		first := (s.Records - length) / 9 * i
+		from := source.Begin + int64(first)*source.Step
+		to := from + length*source.Step
+		n := 0
+		visit := func(b []byte) { n += len(b) / source.Width }
+		t := time.Now()
+		if tr, ok := r.(engine.TimeRanger); ok {
+			if err := tr.TimeRange(from, to, visit); err != nil {
+				return err
+			}
+		} else {
+			a, err := bisect(r, s.Records, from)
+			if err != nil {
+				return err
+			}
+			b, err := bisect(r, s.Records, to)
+			if err != nil {
+				return err
+			}
+			if err := r.Scan(a, b, visit); err != nil {
+				return err
+			}
+		}
+		took = append(took, float64(time.Since(t)))
+		if n != length {
+			return fmt.Errorf("a time range had %d records, not %d", n, length)
+		}
+	}
+	m["time range of 10,000"] = took.Median()
+	return nil
+}
+
+// bisect finds the first of n records with that time or a later one.
+func bisect(r engine.Reader, n uint64, t int64) (uint64, error) {
+	lo, hi := uint64(0), n
+	var buf []byte
+	for lo < hi {
+		mid := (lo + hi) / 2
+		var err error
+		if buf, err = r.Get(buf[:0], mid); err != nil {
+			return 0, err
+		}
+		if source.Time(buf) < t {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, nil
+}
+
+// dropCell drops the older half of s.Records, and reads what must be left.
+func dropCell(s spec) (outcome, error) {
+	e, err := openEngine(s)
+	if err != nil {
+		return outcome{}, err
+	}
+	r, last := e.(engine.Reader), s.Records-1
+	before, err := r.Get(nil, last) // what an engine does at a first read isn't the drop's
+	if err != nil {
+		return outcome{}, err
+	}
+	t := time.Now()
+	if err := e.(engine.Dropper).Drop(s.Records / 2); err != nil {
+		return outcome{}, err
+	}
+	took := time.Since(t)
+	for _, seq := range []uint64{s.Records / 2, last} {
+		b, err := r.Get(nil, seq)
+		if err != nil {
+			return outcome{}, fmt.Errorf("after the drop: %w", err)
+		}
+		if err := right(b, seq); err != nil || seq == last && !bytes.Equal(b, before) {
+			return outcome{}, errors.Join(errors.New("after the drop a record has changed"), err)
+		}
+	}
+	return outcome{Figures: map[string]float64{"drop half": float64(took)}}, e.Close()
+}
+
+// killCell appends half a segment, one by one, and kills itself.
+func killCell(s spec) (outcome, error) {
+	e, err := openEngine(s)
+	if err != nil {
+		return outcome{}, err
+	}
+	ring := source.NewRing(1)
+	for n, begun := 0, time.Now(); n < 32768 && time.Since(begun) < 5*time.Second; n++ {
+		if err := e.Append(ring.Next(1)); err != nil {
+			return outcome{}, err
+		}
+	}
+	return outcome{}, unix.Kill(os.Getpid(), unix.SIGKILL)
+}
