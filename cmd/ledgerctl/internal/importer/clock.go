@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // zones, where the system has none
 
 	"example.com/ledger/cmd/ledgerctl/internal/value"
 	"example.com/ledger/schema"
