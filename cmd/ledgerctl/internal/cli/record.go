@@ -47,6 +47,7 @@ type recordPrinter struct {
 	columns []recordColumn
 	row     listing.Row
 	clock   *value.Clock // nil with raw values
+	names   *names       // nil with raw values
 }
 
 // newPrinter begins a listing of records. A column that isn't there is a usage error.
@@ -58,10 +59,16 @@ func (a *app) newPrinter(f *recordFlags, s *schema.Schema) (*recordPrinter, erro
 	p := &recordPrinter{columns: columns}
 	if !f.rawValues {
 		p.clock = value.NewClock(s.Unit())
+		if p.names, err = openNames(a.stream); err != nil {
+			return nil, &hintedError{err, "with --raw-values numbers are printed as they are stored"}
+		}
 	}
 	heads := make([]listing.Column, len(columns))
 	for i, c := range columns {
 		heads[i] = c.head(f.rawValues)
+		if p.names.has(c) {
+			heads[i].Kind = listing.Text
+		}
 	}
 	p.w = a.listing(&f.listFlags, heads)
 	return p, nil
@@ -131,6 +138,8 @@ func (p *recordPrinter) print(g segment.Segment, at []uint32) error {
 				p.row.Buf = p.clock.Append(p.row.Buf, cells[i].at(int(k)))
 			case c.column == columnTime:
 				p.row.Buf = strconv.AppendInt(p.row.Buf, cells[i].at(int(k)), 10)
+			case p.names.has(c):
+				p.row.Buf = p.names.append(p.row.Buf, c, cells[i].at(int(k)))
 			default:
 				p.row.Buf = c.field.AppendValue(p.row.Buf, cells[i].at(int(k)))
 			}

@@ -11,10 +11,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"unicode/utf8"
 
 	"example.com/ledger/cmd/ledgerctl/internal/sidecar"
+	"example.com/ledger/internal/meta"
 	"example.com/ledger/stream"
 )
 
@@ -66,18 +69,36 @@ func Load(dir string, id [16]byte) (*Dictionary, error) {
 		return nil, fmt.Errorf("%w: %s/%s has version %d", stream.ErrVersion, dir, File, f.Version)
 	}
 	if f.Stream != d.id {
-		return nil, &stream.CorruptError{Path: dir + "/" + File, Offset: -1, Field: "stream", Detail: "the dictionary of another stream"}
+		return nil, &stream.CorruptError{Path: filepath.Join(dir, File), Offset: -1, Field: "stream", Detail: "the dictionary of another stream"}
 	}
 	for field, list := range f.Fields {
 		for i, e := range list {
 			if _, twice := d.Number(field, e.Text); twice {
-				return nil, &stream.CorruptError{Path: dir + "/" + File, Offset: -1, Field: field, Detail: fmt.Sprintf("%q stands twice", e.Text)}
+				return nil, &stream.CorruptError{Path: filepath.Join(dir, File), Offset: -1, Field: field, Detail: fmt.Sprintf("%q stands twice", e.Text)}
 			}
 			d.index(field, e.Text, uint64(i+1))
 		}
 		d.lists[field] = list
 	}
 	return d, nil
+}
+
+// Open is Load for whoever doesn't have the stream at hand.
+func Open(dir string) (*Dictionary, error) {
+	path := filepath.Join(dir, meta.StreamFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := meta.DecodeStream(path, b)
+	if err != nil {
+		return nil, err
+	}
+	id, err := meta.ParseID(s.ID)
+	if err != nil {
+		return nil, err
+	}
+	return Load(dir, id)
 }
 
 // Save writes the dictionary to dir, if anything is new in it.

@@ -3,6 +3,7 @@ package importer
 import (
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"example.com/ledger/cmd/ledgerctl/internal/sidecar"
@@ -53,7 +54,7 @@ func loadPositions(dir string, id [16]byte) (*positions, error) {
 	case f.Version != 1:
 		return nil, fmt.Errorf("%w: %s/%s has version %d", stream.ErrVersion, dir, PositionFile, f.Version)
 	case f.Stream != p.Stream:
-		return nil, &stream.CorruptError{Path: dir + "/" + PositionFile, Offset: -1, Field: "stream", Detail: "the positions of another stream"}
+		return nil, &stream.CorruptError{Path: filepath.Join(dir, PositionFile), Offset: -1, Field: "stream", Detail: "the positions of another stream"}
 	}
 	p.Imports = f.Imports
 	return p, nil

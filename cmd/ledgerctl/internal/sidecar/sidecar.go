@@ -79,6 +79,28 @@ func Read(dir, name string, v any) (ok bool, err error) {
 	return true, nil
 }
 
+// Remove deletes files of a stream that is gone, and its directory, if nothing
+// else is in it. Files that aren't there are no error.
+func Remove(dir string, names ...string) error {
+	fsys := disk.OS()
+	for _, name := range names {
+		if err := fsys.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	entries, err := fsys.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil || len(entries) > 0 {
+		return err
+	}
+	if err := fsys.Remove(dir); err != nil {
+		return err
+	}
+	return fsys.SyncDir(filepath.Dir(filepath.Clean(dir)))
+}
+
 // Write replaces the file name of the stream in dir. It is on disk when Write
 // returns nil; after an error the old content is there, or the new one.
 func Write(dir, name string, v any) error {
