@@ -101,8 +101,8 @@ func FuzzRepair(f *testing.F) {
 		}
 		v := must(st.Snapshot())
 		rightRecords(t, v, 0)
-		for _, first := range untouched(m, hurt) {
-			for seq := first; seq < first+capacity; seq++ {
+		for _, h := range untouched(m, hurt) {
+			for seq := h.First; seq < h.End(); seq++ {
 				if _, err := v.Get(nil, stream.Seq(seq)); err != nil {
 					t.Fatalf("%v of %v: record %d of an untouched file: %v\nafter %v\n%s", hurt, k, seq, err, rep.Actions, text(rep.Before))
 				}
@@ -155,16 +155,16 @@ func wreck(m memory, script []byte) (hurt []string) {
 	return hurt
 }
 
-// untouched returns the first numbers of the full sealed files that no damage
-// touched, if what says which stream they are of wasn't touched either.
-func untouched(m memory, hurt []string) (firsts []uint64) {
+// untouched returns the headers of the sealed files that no damage touched, if
+// what says which stream they are of, and what is gone, wasn't touched either.
+func untouched(m memory, hurt []string) (headers []segment.Header) {
 	if slices.Contains(hurt, "stream.json") || slices.Contains(hurt, "drops.json") {
 		return nil
 	}
-	for name := range m {
-		if first, ok := segment.ParseName(name); ok && !slices.Contains(hurt, name) {
-			firsts = append(firsts, first)
+	for name, b := range m {
+		if _, ok := segment.ParseName(name); ok && !slices.Contains(hurt, name) {
+			headers = append(headers, must(segment.DecodeHeader(b)))
 		}
 	}
-	return firsts
+	return headers
 }

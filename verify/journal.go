@@ -27,7 +27,7 @@ const modeCommit = 0
 type facts struct {
 	needless bool           // void or free: nothing in it is read again
 	witness  uint64         // all below was durable once
-	covered  journal.Ranges // numbers in sealed files or in drops.json
+	covered  journal.Ranges // numbers in sealed files, in drops.json, or in another journal's replay
 	scan     *journal.Scan  // of the journal, if it was read before
 }
 

@@ -181,20 +181,22 @@ func (d *verdict) recovery() {
 		}
 	}
 	d.plan = journal.Recover(e)
-	for _, p := range d.plan.Pieces {
-		d.report.Records += p.To - p.From
-	}
 	covered := slices.Clone([]journal.Range(d.gone))
 	for _, s := range e.Sealed {
 		covered = append(covered, journal.Range{From: s.First, To: s.End})
+	}
+	found := slices.Clone(covered) // and what some journal has
+	for _, p := range d.plan.Pieces {
+		d.report.Records += p.To - p.From
+		found = append(found, journal.Range{From: p.From, To: p.To})
 	}
 	for _, j := range d.journals {
 		if j.data == nil || j.header.Generation != 0 && j.err == nil && !j.ok {
 			continue // not read, or of another stream
 		}
-		f := facts{witness: d.plan.Witness, covered: journal.Union(covered), scan: j.scan}
+		f := facts{witness: d.plan.Witness, covered: journal.Union(found), scan: j.scan}
 		if j.ok {
-			f.needless = needless(j.header, j.scan.End, headers, f.covered)
+			f.needless = needless(j.header, j.scan.End, headers, journal.Union(covered))
 		}
 		d.ranges(j.name, describeJournal(j.data, f, d.stream.Capacity, true))
 	}
