@@ -46,5 +46,18 @@ cross: ## vet, tests included, for other systems and machines
 crash: ## a long run of crash images: RUNS lives for each mode from SEED
 	$(GO) test ./stream -run TestCrashImages -timeout 0 -crash.runs $(or $(RUNS),200) -crash.seed $(or $(SEED),1)
 
+faults: ## the fault campaign on real disks: needs root, loop devices and strace, and says what it skips
+	$(GO) test -tags faultfs ./internal/faults/... -timeout 0 -v -faults.full
+
+fuzz: ## every fuzz target for a while: TIME=10s each
+	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep ^Fuzz); do \
+		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(or $(TIME),10s) $$p || exit 1; done; done
+
+bench: ## Ledger beside its peers and the machine's limits, a few minutes
+	cd bench && CGO_ENABLED=0 $(GO) run .
+
+bench-full: ## the same with all peers, DuckDB among them, and more rounds
+	cd bench && CGO_ENABLED=0 $(GO) run . --full && $(GO) run -tags duckdb . --full
+
 clean: ## remove what was built and the demo's data
 	rm -rf bin data
