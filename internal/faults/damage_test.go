@@ -300,7 +300,7 @@ func allocated() uint64 {
 	return s[0].Value.Uint64()
 }
 
-// A harm is something that was done to files.
+// A harmed is something that was done to files.
 type harmed struct {
 	kind, file, other string
 	at, n             int

@@ -63,11 +63,10 @@ func tmpfs(t *testing.T, options string) (dir string) {
 
 // A volume is a file system in an image file in memory, whose power can be cut.
 type volume struct {
-	t      *testing.T
-	kind   string
-	image  string
-	dir    string
-	failed bool
+	t     *testing.T
+	kind  string
+	image string
+	dir   string
 }
 
 // format makes and mounts a volume of the kind "ext4" or "xfs".
@@ -85,23 +84,25 @@ func format(t *testing.T, kind string) *volume {
 	if out, err := exec.Command("mkfs."+kind, args...).CombinedOutput(); err != nil {
 		t.Fatalf("mkfs.%s: %v\n%s", kind, err, out)
 	}
-	v.mount()
+	if err := v.mount(); err != nil {
+		t.Skipf("not run: %v", err)
+	}
 	t.Cleanup(func() { _ = unix.Unmount(v.dir, unix.MNT_DETACH) })
 	return v
 }
 
 // mount goes by mount(8), which finds a loop device and lets it go with the mount.
-func (v *volume) mount() {
-	v.t.Helper()
+func (v *volume) mount() error {
 	out, err := exec.Command("mount", "-t", v.kind, "-o", "loop", v.image, v.dir).CombinedOutput()
 	if err != nil {
-		v.t.Skipf("not run: mount of a %s image: %v\n%s", v.kind, err, out)
+		return fmt.Errorf("mount of a %s image: %w\n%s", v.kind, err, out)
 	}
+	return nil
 }
 
 // restart is what the power's coming back is.
 func (v *volume) restart() {
 	v.t.Helper()
 	check(v.t, unix.Unmount(v.dir, 0))
-	v.mount()
+	check(v.t, v.mount())
 }

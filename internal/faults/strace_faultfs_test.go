@@ -4,6 +4,8 @@ package faults
 
 import (
 	"fmt"
+	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -132,7 +134,6 @@ func TestKillAtEveryPoint(t *testing.T) {
 			var jobs []job
 			for n := 1; n <= last; n += sample(last/12, 1) {
 				jobs = append(jobs, job{mode, fmt.Sprintf("killed at point %d of %d", n, last), func(dir string, told *Told) bool {
-					check(t, exec.Command("mkdir", "-p", filepath.Dir(dir)).Run())
 					err, _ := told.hear(t, victim(t, fmt.Sprint("-point=", n), "-dir="+dir, "-mode="+mode.String()), mode, nil)
 					return err == nil
 				}})
@@ -180,7 +181,7 @@ func trace(t *testing.T, mode stream.Durability, run string) []traceLine {
 
 func parseTrace(t *testing.T, file string) (lines []traceLine) {
 	t.Helper()
-	b, err := exec.Command("cat", file).Output()
+	b, err := os.ReadFile(file)
 	check(t, err)
 	open := map[string]int{}
 	for i, text := range strings.Split(string(b), "\n") {
@@ -188,7 +189,7 @@ func parseTrace(t *testing.T, file string) (lines []traceLine) {
 			lines = append(lines, traceLine{thread: m[1], call: m[2], args: m[3], result: m[4], start: i, end: i})
 		} else if m := lineBegin.FindStringSubmatch(text); m != nil {
 			open[m[1]+m[2]] = len(lines)
-			lines = append(lines, traceLine{thread: m[1], call: m[2], args: m[3], start: i, end: 1 << 40})
+			lines = append(lines, traceLine{thread: m[1], call: m[2], args: m[3], start: i, end: math.MaxInt})
 		} else if m := lineResumed.FindStringSubmatch(text); m != nil {
 			if k, ok := open[m[1]+m[2]]; ok {
 				lines[k].args += m[3]
