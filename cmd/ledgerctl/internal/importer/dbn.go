@@ -282,30 +282,30 @@ func dbnPx() Conv {
 func dbnRules(more ...Rule) []Rule {
 	sides := map[string]int64{"B": int64(shapes.Buy), "A": int64(shapes.Sell), "N": int64(shapes.NoSide)}
 	return append([]Rule{
-		{"ts", "ts_recv", Time(Nanos)},
-		{"venue_ts", "ts_event", Time(Nanos)},
-		{"px", "price", dbnPx()},
-		{"qty", "size", Integer()},
-		{"venue_seq", "sequence", Integer()},
-		{"flags", "flags", dbnFlags()},
-		{"sym", "symbol", Text()},
-		{"venue", "publisher_id", Integer()},
-		{"side", "side", Table(sides)},
+		{To: "ts", From: "ts_recv", As: Time(Nanos)},
+		{To: "venue_ts", From: "ts_event", As: Time(Nanos)},
+		{To: "px", From: "price", As: dbnPx()},
+		{To: "qty", From: "size", As: Integer()},
+		{To: "venue_seq", From: "sequence", As: Integer()},
+		{To: "flags", From: "flags", As: dbnFlags()},
+		{To: "sym", From: "symbol", As: Text()},
+		{To: "venue", From: "publisher_id", As: Integer()},
+		{To: "side", From: "side", As: Table(sides)},
 	}, more...)
 }
 
 func dbnTrades() Preset {
 	return Preset{Name: "dbn-trades", About: "Databento trades, DBN of version 1 to 3; records of other types are passed over",
-		Format: Format{Form: DBN}, Shape: "trade", Px: 9, Qty: 0, Rules: dbnRules(),
+		Format: Format{Form: DBNTrades}, Shape: "trade", Px: 9, Qty: 0, Rules: dbnRules(),
 		Doc: "ts is ts_recv, venue_ts is ts_event; venue is the publisher"}
 }
 
 func dbnOrders() Preset {
 	return Preset{Name: "dbn-mbo", About: "Databento market by order, DBN of version 1 to 3; records of other types are passed over",
-		Format: Format{Form: DBN}, Shape: "mbo", Px: 9, Qty: 0,
+		Format: Format{Form: DBNOrders}, Shape: "mbo", Px: 9, Qty: 0,
 		Rules: dbnRules(
-			Rule{"order", "order_id", Integer()},
-			Rule{"kind", "action", Table(map[string]int64{"A": int64(shapes.Limit), "M": int64(shapes.Replace), "C": int64(shapes.Reduce),
+			Rule{To: "order", From: "order_id", As: Integer()},
+			Rule{To: "kind", From: "action", As: Table(map[string]int64{"A": int64(shapes.Limit), "M": int64(shapes.Replace), "C": int64(shapes.Reduce),
 				"R": int64(shapes.Clear), "T": int64(shapes.Print), "F": KindFilled, "N": KindNone})}),
 		Doc: "ts is ts_recv, venue_ts is ts_event; venue is the publisher; F is kind 129, whose reduce follows, and N is kind 130"}
 }

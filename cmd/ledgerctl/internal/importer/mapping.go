@@ -30,7 +30,7 @@ func ParseRule(text string) (Rule, schema.Field, error) {
 	if !ok || field == "" {
 		return bad("write FIELD=COLUMN, as in px=price:2")
 	}
-	rule, f := Rule{To: field}, schema.Field{Name: field}
+	rule, f := Rule{To: field, Must: true}, schema.Field{Name: field}
 	if rest == "" {
 		return rule, f, nil
 	}

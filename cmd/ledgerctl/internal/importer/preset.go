@@ -16,9 +16,10 @@ type Form uint8
 
 // The forms.
 const (
-	CSV  Form = iota // a line a row, cells between commas
-	JSON             // an object a line
-	DBN              // Databento Binary Encoding, versions 1 to 3
+	CSV       Form = iota // a line a row, cells between commas
+	JSON                  // an object a line
+	DBNTrades             // trades of Databento Binary Encoding, versions 1 to 3
+	DBNOrders             // its market-by-order messages
 )
 
 // A Format says how rows are to be cut into cells.
@@ -41,6 +42,7 @@ type Rule struct {
 	To   string // the field's name, or "ts"
 	From string // the column's name, "" if As needs none
 	As   Conv
+	Must bool // a stream without that field is refused; else what it has no field for is not kept
 }
 
 // A Preset says what the files of a venue hold and where it goes. All of it is

@@ -99,12 +99,10 @@ func newTable(in io.Reader, p Preset, s *schema.Schema) (table, error) {
 	switch p.Format.Form {
 	case JSON:
 		return newJSON(in, p.wanted(s)), nil
-	case DBN:
-		kind := byte(dbnTradeType)
-		if p.Name == "dbn-mbo" {
-			kind = dbnOrderType
-		}
-		return newDBN(in, kind)
+	case DBNTrades:
+		return newDBN(in, dbnTradeType)
+	case DBNOrders:
+		return newDBN(in, dbnOrderType)
 	}
 	return newCSV(in, p.Format)
 }
@@ -115,7 +113,7 @@ func (r *rowReader) bind(p Preset) error {
 	rules := slices.Clone(p.Rules)
 	for _, f := range r.schema.Fields() {
 		if p.same(f.Name) && slices.Contains(columns, f.Name) {
-			rules = append(rules, Rule{f.Name, f.Name, Decimal()})
+			rules = append(rules, Rule{To: f.Name, From: f.Name, As: Decimal()})
 		}
 	}
 	column := func(name string) (int, error) {
@@ -135,8 +133,11 @@ func (r *rowReader) bind(p Preset) error {
 		b := binding{rule: rule, field: timeField, f: schema.Field{Name: "ts", Kind: schema.I64}}
 		if rule.To != "ts" {
 			i, ok := r.schema.Index(rule.To)
+			if !ok && rule.Must {
+				return fmt.Errorf("the stream has no field %q; it has %s", rule.To, r.schema)
+			}
 			if !ok {
-				continue // what the stream has no field for is not kept; the report says so
+				continue // the report says so
 			}
 			b.field, b.f = i, r.schema.Field(i)
 		}

@@ -13,6 +13,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"example.com/ledger/internal/disk"
@@ -79,6 +80,30 @@ func Read(dir, name string, v any) (ok bool, err error) {
 	return true, nil
 }
 
+// A Held is the content of a file as it was when Hold read it.
+type Held struct {
+	name    string
+	content []byte // nil: there was none
+}
+
+// Hold reads the file name of the stream in dir, to Put it beside a copy of the
+// stream.
+func Hold(dir, name string) (Held, error) {
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return Held{name, b}, err
+}
+
+// Put writes the file into dir as Write does, if there was one.
+func (h Held) Put(dir string) error {
+	if h.content == nil {
+		return nil
+	}
+	return replace(filepath.Join(dir, h.name), h.content)
+}
+
 // Remove deletes files of a stream that is gone, and its directory, if nothing
 // else is in it. Files that aren't there are no error.
 func Remove(dir string, names ...string) error {
@@ -108,8 +133,11 @@ func Write(dir, name string, v any) error {
 	if err != nil {
 		return err
 	}
-	fsys, path := disk.OS(), filepath.Join(dir, name)
-	tmp := path + ".tmp"
+	return replace(filepath.Join(dir, name), b)
+}
+
+func replace(path string, b []byte) error {
+	fsys, tmp := disk.OS(), path+".tmp"
 	f, err := fsys.Create(tmp)
 	if err != nil {
 		return err
@@ -128,5 +156,5 @@ func Write(dir, name string, v any) error {
 		_ = fsys.Remove(tmp)
 		return err
 	}
-	return fsys.SyncDir(dir)
+	return fsys.SyncDir(filepath.Dir(path))
 }
