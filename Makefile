@@ -24,8 +24,8 @@ demo: ## an exchange's day: journal, match, kill -9, recover, report, verify
 	@echo "== It is started again: recover, compare with what was acknowledged, go on."
 	@bin/exchange $(FLAGS)
 	@echo "== The same journals by command line."
-	bin/ledgerctl stat $(DEMO)/fills
-	bin/ledgerctl tail $(DEMO)/fills --lines 3
+	bin/ledgerctl stat $(DEMO)/fills --format jsonl
+	bin/ledgerctl tail $(DEMO)/fills --lines 3 --format table
 	bin/ledgerctl verify $(DEMO)/orders $(DEMO)/fills
 
 test: ## all tests
