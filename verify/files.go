@@ -92,7 +92,7 @@ func (d *verdict) claim(f *segmentFile, first, end uint64) {
 // counted from its size.
 func (d *verdict) badHeader(f *segmentFile, proven uint64) {
 	end := f.first + d.countOf(f)
-	if d.looseEnd(f) && f.first >= proven {
+	if d.looseEnd(f) && (f.first >= proven || d.held(f.first, f.first+1)) {
 		d.note(f.name, "a name without its content: it was not synced before a power loss")
 		return
 	}
@@ -119,10 +119,18 @@ func (d *verdict) looseEnd(f *segmentFile) bool {
 		f.size < segment.Size(d.schema, f.walk.header.Layout(), f.walk.count)
 }
 
+// held tells whether a journal has the records [first, end), so that what is
+// proven to be on disk may be that.
+func (d *verdict) held(first, end uint64) bool {
+	return slices.ContainsFunc(d.journals, func(j *journalFile) bool {
+		return j.ok && j.header.First <= first && end <= j.scan.End
+	})
+}
+
 // goodHeader judges a file of this stream.
 func (d *verdict) goodHeader(f *segmentFile, proven uint64) {
 	h := f.walk.header
-	if d.looseEnd(f) && h.End() > proven {
+	if d.looseEnd(f) && (h.End() > proven || d.held(h.First, h.End())) {
 		d.note(f.name, "cut short: it was not synced before a power loss")
 		return
 	}
