@@ -1,3 +1,5 @@
+//go:build !duckdb
+
 package main
 
 import (
@@ -67,7 +69,7 @@ func askAppend(r *run) (*report.Question, map[string][]report.Chart, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	q := &report.Question{Tables: []*report.Table{noSync, withSync}, Notes: []string{
+	q := &report.Question{Tables: []*report.Table{noSync, withSync, appendRatios(noSync, withSync)}, Notes: []string{
 		"Every figure includes making the record (the first floor). Ledger rolls and seals meanwhile, at its default of 65,536 records a segment.",
 		fmt.Sprintf("A measurement lasts %v or %d records. Many goroutines share one engine; engines that want their batches in order have a lock before them.", lasts, most),
 		"Floors that sync have callers share one fdatasync, one at a time.",
@@ -76,6 +78,40 @@ func askAppend(r *run) (*report.Question, map[string][]report.Chart, error) {
 		appendChart(noSync, "Without sync, one goroutine", "batch, records", "1", ""), appendChart(noSync, "Without sync, batch 1", "goroutines", "", "1"),
 		appendChart(withSync, "With sync, one goroutine", "batch, records", "1", ""), appendChart(withSync, "With sync, batch 1", "goroutines", "", "1"),
 	}}, nil
+}
+
+// kinds are the engines that are wanted, in order.
+func (r *run) kinds() []engine.Kind {
+	return slices.DeleteFunc(engine.Kinds(), func(k engine.Kind) bool { return !r.wanted(k.Name) })
+}
+
+// appendRatios sets Ledger against floors and peers, round by round.
+func appendRatios(noSync, withSync *report.Table) *report.Table {
+	t := &report.Table{Title: "Ledger against others, round by round", Keys: []string{"what", "goroutines", "batch"},
+		Metrics: []report.Metric{{Name: "times as many records/s", Unit: report.Number}, {Name: "times their p50", Unit: report.Number}}}
+	for _, c := range []struct {
+		in           *report.Table
+		ours, theirs string
+	}{
+		{noSync, "Ledger sealed", engine.FloorStoreCRC}, {noSync, "Ledger sealed", "tidwall/wal"}, {noSync, "Ledger sealed", "pebble"},
+		{noSync, "Ledger os", "tidwall/wal"},
+		{withSync, "Ledger commit", engine.FloorFdatasync}, {withSync, "Ledger commit", "tidwall/wal"}, {withSync, "Ledger commit", "pebble"},
+		{withSync, "Ledger commit", "raft-wal"}, {withSync, "Ledger commit", "etcd wal"},
+	} {
+		for _, row := range c.in.Rows {
+			ours := c.in.Find(row.Keys[0], row.Keys[1], c.ours)
+			if row.Keys[2] != c.theirs || ours == nil {
+				continue
+			}
+			out := t.Row(c.ours+" : "+c.theirs, row.Keys[0], row.Keys[1])
+			for to, of := range map[string]string{"times as many records/s": "records/s", "times their p50": "p50 of a call"} {
+				if s := measure.Ratios(ours.Figures[of], row.Figures[of]); len(s) > 0 {
+					out.Figures[to] = s
+				}
+			}
+		}
+	}
+	return t
 }
 
 // appendShapes are the pairs of goroutines and batch.

@@ -1,3 +1,5 @@
+//go:build !duckdb
+
 package main
 
 import (
@@ -101,7 +103,7 @@ func askHistory(r *run) (*report.Question, map[string][]report.Chart, error) {
 		fmt.Sprintf("All streams are open in one process, and get %d single records in turn, in an order that changes; a figure is the median of a process's passes, 'with rolls' their mean.", historyPass),
 		"The longer histories grow by about 150,000 records in each round.",
 		"Random reads are among the oldest 10,000 records. Heap is what opening added to the Go heap.",
-		"'Against the shortest' is the median of the ratios of passes that follow each other. The shortest history is a new stream every eight passes, so that it stays short.",
+		"'Against the shortest' is the median of the ratios of passes that follow each other. Every eight passes all streams are closed and opened, and the shortest is made anew, so that it stays short.",
 	}}
 	return q, map[string][]report.Chart{"history": {c}}, nil
 }

@@ -1,3 +1,5 @@
+//go:build !duckdb
+
 package main
 
 import (
@@ -24,8 +26,8 @@ type history struct {
 	reads   float64
 }
 
-// historyCell opens the streams that were built, all but the shortest, which it
-// makes, and appends s.Records passes to each in turn.
+// historyCell opens the streams that were built, and appends s.Records passes to
+// each in turn.
 func historyCell(s spec) (o outcome, err error) {
 	mode, err := stream.ParseDurability(s.Engine)
 	if err != nil {
@@ -53,22 +55,13 @@ func historyCell(s spec) (o outcome, err error) {
 		}
 		hs = append(hs, h)
 	}
-	young := historyDir(s, hs[0].records) + "-young"
-	if err := hs[0].renew(young, mode); err != nil {
-		return o, err
-	}
-	for range 3 { // to warm up
-		for _, h := range hs {
-			if err := h.pass(); err != nil {
-				return o, err
-			}
-		}
-	}
 	rnd := rand.New(rand.NewPCG(7, 8))
 	for k := range int(s.Records) {
-		if k%8 == 0 {
-			if err := hs[0].renew(young, mode); err != nil {
-				return o, err
+		if k%8 == 0 { // all are opened anew, so that all have journals newly mapped
+			for i, h := range hs {
+				if err := h.renew(s, mode, i == 0); err != nil {
+					return o, err
+				}
 			}
 		}
 		for _, i := range rnd.Perm(len(hs)) {
@@ -80,11 +73,11 @@ func historyCell(s spec) (o outcome, err error) {
 	o.Points = map[string][]float64{}
 	add := func(name string, v float64) { o.Points[name] = append(o.Points[name], v) }
 	for _, h := range hs {
-		p := h.passes[3:]
+		p := h.passes
 		var ratios measure.Series
 		sum := 0.0
 		for k := range p {
-			ratios = append(ratios, p[k]/hs[0].passes[3+k])
+			ratios = append(ratios, p[k]/hs[0].passes[k])
 			sum += p[k]
 		}
 		add("append, a record", p.Median())
@@ -97,19 +90,34 @@ func historyCell(s spec) (o outcome, err error) {
 	return o, nil
 }
 
-// renew makes the stream anew, with as many records as it began with and the
-// passes that warm it up.
-func (h *history) renew(dir string, mode stream.Durability) error {
-	if err := h.st.Close(); err != nil {
-		return err
-	}
+// renew opens the stream anew, or makes it anew with as many records as it began
+// with, and appends a pass that isn't counted.
+func (h *history) renew(s spec, mode stream.Durability, anew bool) (err error) {
+	st := h.st
 	h.st = nil
-	if err := os.RemoveAll(dir); err != nil {
+	if err := st.Close(); err != nil {
 		return err
 	}
-	st, err := newHistory(dir, mode, h.records)
-	h.st = st
-	return err
+	dir := historyDir(s, h.records)
+	if anew {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+		if st, err = newHistory(dir, mode, h.records); err != nil {
+			return err
+		}
+		if err := st.Close(); err != nil {
+			return err
+		}
+	}
+	if h.st, err = stream.Open(dir, stream.OpenOptions{}); err != nil {
+		return err
+	}
+	if err := h.pass(); err != nil {
+		return err
+	}
+	h.passes = h.passes[:len(h.passes)-1]
+	return nil
 }
 
 func (h *history) pass() error {

@@ -3,7 +3,7 @@
 // engines taking turns.
 //
 //	go run . [--full] [--only append,latency,store,history,query,soak]
-//	go run -tags duckdb . --only query     # with DuckDB and C SQLite: needs a C compiler, and minutes to build
+//	go run -tags duckdb . [--full]     # only the queries, with DuckDB and SQLite in C
 //
 // Every measurement is a process of its own. Results go to results/, named by
 // date and processor. It runs on Linux.
@@ -33,13 +33,13 @@ type question struct {
 	ask         func(r *run) (*report.Question, map[string][]report.Chart, error)
 }
 
-var questions = []question{
-	{"append", "Appending: throughput, with and without sync", askAppend},
-	{"latency", "Latency of single appends at fixed rates", askLatency},
-	{"store", "Reading, opening, dropping, size", askStore},
-	{"history", "Cost of an append by length of history", askHistory},
-	{"query", "Queries over 40-byte fills", askQuery},
-	{"soak", "Soak: writers, readers and retention for minutes", askSoak},
+// order is that of the questions in a result, whichever program asked them.
+var order = []string{"append", "latency", "store", "history", "query", "soak"}
+
+// peers are the modules whose versions stand on top of the results.
+var peers = []string{
+	"github.com/tidwall/wal", "github.com/cockroachdb/pebble/v2", "go.etcd.io/etcd/server/v3", "github.com/hashicorp/raft-wal", "go.etcd.io/bbolt",
+	"modernc.org/sqlite", "github.com/mattn/go-sqlite3", "github.com/nats-io/nats-server/v2", "github.com/duckdb/duckdb-go/v2", "github.com/apache/arrow-go/v18",
 }
 
 func names() []string {
@@ -124,7 +124,7 @@ func all(ctx context.Context, f flags) error {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
-	host := facts.Read(dir)
+	host := facts.Read(dir, peers...)
 	for _, l := range host.Lines() {
 		fmt.Println(l)
 	}
@@ -157,7 +157,7 @@ func one(ctx context.Context, f flags, dir string, host facts.Facts, q question)
 	if r.failed > 0 {
 		ans.Notes = append(ans.Notes, fmt.Sprintf("%d measurements failed; the remarks say why.", r.failed))
 	}
-	base, err := report.Save(f.out, host, ans, charts, names())
+	base, err := report.Save(f.out, host, ans, charts, order)
 	if err != nil {
 		return err
 	}

@@ -68,8 +68,12 @@ func askQuery(r *run) (*report.Question, map[string][]report.Chart, error) {
 			r.progress("%-34s %s", k.Name, bad[k.Name])
 			continue
 		}
-		o.Figures["bytes a record"] = float64(diskUse(dir)) / float64(n)
 		bytes.Row(k.Name).Add(o.Figures)
+		for _, of := range ask.Kinds() {
+			if of.Name == k.Name || of.Needs == k.Name && of.File != "" {
+				bytes.Row(of.Name).Add(map[string]float64{"bytes a record": float64(diskUse(filepath.Join(dir, of.File))) / float64(n)})
+			}
+		}
 		r.progress("%-34s loaded, %s a record", k.Name, report.Format(o.Figures["load, a record"], report.Nanos))
 	}
 	jobs := queryJobs(r, times, bad)
@@ -120,7 +124,7 @@ func askQuery(r *run) (*report.Question, map[string][]report.Chart, error) {
 			}
 		}
 	}
-	q := &report.Question{Tables: []*report.Table{times, rates, bytes}, Notes: []string{
+	q := &report.Question{Tables: []*report.Table{times, rates, queryRatios(times), bytes}, Notes: []string{
 		"Q1 notional and volume of all · Q2 of one symbol · Q3 of the bought in a range of prices · Q4 by symbol (64) · Q5 one-minute candles by symbol · Q6 count of one taker's · Q7 notional and volume of one minute (60,000 records).",
 		"Page cache warm; each engine is asked once before it is timed, and the last-level cache is emptied before each timing by adding up 192 MB. A round's figure is the median of its repetitions; SQLite, whose Q4 and Q5 take seconds, is asked only once.",
 		"All answers are whole numbers and were compared with those of a plain loop over the records. The floor adds up the same columns, sym, side and ts included, with " + map[bool]string{true: "AVX2", false: "plain Go"}[simd.Wide] + ".",
@@ -130,6 +134,27 @@ func askQuery(r *run) (*report.Question, map[string][]report.Chart, error) {
 		q.Notes = append(q.Notes, "Built without DuckDB: -tags duckdb has it, and SQLite in C.")
 	}
 	return q, map[string][]report.Chart{"query": queryCharts(rates, times)}, nil
+}
+
+// queryRatios says how many times as fast Ledger is.
+func queryRatios(times *report.Table) *report.Table {
+	t := &report.Table{Title: "How many times as fast Ledger is, round by round", Keys: []string{"threads", "as"}}
+	for _, m := range times.Metrics {
+		t.Metrics = append(t.Metrics, report.Metric{Name: m.Name, Unit: report.Number})
+	}
+	for _, row := range times.Rows {
+		ours := times.Find(row.Keys[0], "Ledger")
+		if row.Keys[1] == "Ledger" || ours == nil {
+			continue
+		}
+		out := t.Row(row.Keys...)
+		for _, m := range t.Metrics {
+			if s := measure.Ratios(row.Figures[m.Name], ours.Figures[m.Name]); len(s) > 0 {
+				out.Figures[m.Name] = s
+			}
+		}
+	}
+	return t
 }
 
 func queryJobs(r *run, t *report.Table, bad map[string]string) (jobs []queryJob) {

@@ -16,8 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
-
-	"example.com/ledger/bench/internal/engine"
 )
 
 // A run is one question being asked.
@@ -51,13 +49,8 @@ func (r *run) wanted(name string) bool {
 	})
 }
 
-// kinds are the engines that are wanted, in order.
-func (r *run) kinds() []engine.Kind {
-	return slices.DeleteFunc(engine.Kinds(), func(k engine.Kind) bool { return !r.wanted(k.Name) })
-}
-
 func (r *run) commandLine(name string) string {
-	s := "go run . --only " + name
+	s := invocation + " --only " + name
 	if r.flags.full {
 		s += " --full"
 	}

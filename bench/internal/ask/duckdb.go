@@ -16,10 +16,10 @@ import (
 )
 
 func init() {
-	register(Kind{Name: "DuckDB table", Load: loadDuckDB, Open: func(dir string, n uint64, threads int) (Engine, error) {
+	register(Kind{Name: "DuckDB table", File: "duck.db", Load: loadDuckDB, Open: func(dir string, n uint64, threads int) (Engine, error) {
 		return openDuckDB(dir, n, threads, "fills")
 	}})
-	register(Kind{Name: "DuckDB Parquet", Needs: "DuckDB table", Open: func(dir string, n uint64, threads int) (Engine, error) {
+	register(Kind{Name: "DuckDB Parquet", Needs: "DuckDB table", File: "fills.parquet", Open: func(dir string, n uint64, threads int) (Engine, error) {
 		return openDuckDB(dir, n, threads, "read_parquet('"+parquet(dir)+"')")
 	}})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	register(Kind{Name: "bbolt", Module: "go.etcd.io/bbolt", Sync: true, NoSync: true, Open: openBolt})
+	register(Kind{Name: "bbolt", Sync: true, NoSync: true, Open: openBolt})
 }
 
 type boltDB struct {

@@ -57,9 +57,8 @@ type FieldSummer interface {
 
 // A Kind is an engine, or a floor, that can be opened.
 type Kind struct {
-	Name   string // "tidwall/wal"
-	Module string // whose version is reported; "" for Ledger and floors
-	Floor  bool
+	Name  string // "tidwall/wal"
+	Floor bool
 	// Sync and NoSync say in which of the two the kind can be used at all.
 	Sync, NoSync bool
 	Open         func(dir string, o Options) (Engine, error)

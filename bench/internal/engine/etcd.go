@@ -13,7 +13,7 @@ import (
 )
 
 func init() {
-	register(Kind{Name: "etcd wal", Module: "go.etcd.io/etcd/server/v3", Sync: true, NoSync: true, Open: openEtcd})
+	register(Kind{Name: "etcd wal", Sync: true, NoSync: true, Open: openEtcd})
 }
 
 type etcdWAL struct {

@@ -12,7 +12,7 @@ import (
 )
 
 func init() {
-	register(Kind{Name: "NATS JetStream", Module: "github.com/nats-io/nats-server/v2", Sync: true, NoSync: true, Open: openNATS})
+	register(Kind{Name: "NATS JetStream", Sync: true, NoSync: true, Open: openNATS})
 }
 
 // jetStream is an embedded server's file store, reached without a network. The

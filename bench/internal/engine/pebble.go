@@ -12,7 +12,7 @@ import (
 )
 
 func init() {
-	register(Kind{Name: "pebble", Module: "github.com/cockroachdb/pebble/v2", Sync: true, NoSync: true, Open: openPebble})
+	register(Kind{Name: "pebble", Sync: true, NoSync: true, Open: openPebble})
 }
 
 type quiet struct{}

@@ -9,7 +9,7 @@ import (
 
 func init() {
 	// It always syncs.
-	register(Kind{Name: "raft-wal", Module: "github.com/hashicorp/raft-wal", Sync: true, Open: openRaftWAL})
+	register(Kind{Name: "raft-wal", Sync: true, Open: openRaftWAL})
 }
 
 type raftLog struct {

@@ -12,7 +12,7 @@ import (
 )
 
 func init() {
-	register(Kind{Name: "SQLite", Module: "modernc.org/sqlite", Sync: true, NoSync: true, Open: openSQLite})
+	register(Kind{Name: "SQLite", Sync: true, NoSync: true, Open: openSQLite})
 }
 
 // sqlite has one connection, in WAL mode, with prepared statements: it has one

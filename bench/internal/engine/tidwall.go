@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	register(Kind{Name: "tidwall/wal", Module: "github.com/tidwall/wal", Sync: true, NoSync: true, Open: openTidwall})
+	register(Kind{Name: "tidwall/wal", Sync: true, NoSync: true, Open: openTidwall})
 }
 
 type tidwall struct {

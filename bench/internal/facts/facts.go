@@ -6,9 +6,11 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,11 +34,12 @@ type Facts struct {
 	OS         string            `json:"os"`
 	Date       string            `json:"date"`
 	Load       string            `json:"load_at_begin"` // of the machine, 1 minute
-	Modules    map[string]string `json:"modules"`
+	Modules    map[string]string `json:"modules"`       // versions of the peers
 }
 
-// Read gathers the facts, with the file system of dir.
-func Read(dir string) Facts {
+// Read gathers the facts, with the file system of dir, and the versions of those
+// modules that the program was built with.
+func Read(dir string, modules ...string) Facts {
 	f := Facts{
 		CPU: cpuName(), Cores: runtime.NumCPU(), AVX2: cpu.X86.HasAVX2, AVX512: cpu.X86.HasAVX512F,
 		Caches: caches(), Memory: memory(), FileSystem: fileSystem(dir), Kernel: kernel(),
@@ -49,7 +52,9 @@ func Read(dir string) Facts {
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, d := range info.Deps {
-			f.Modules[d.Path] = d.Version
+			if slices.Contains(modules, d.Path) {
+				f.Modules[d.Path] = d.Version
+			}
 		}
 	}
 	return f
@@ -80,6 +85,10 @@ func (f Facts) Lines() []string {
 	if f.AVX512 {
 		simd += ", AVX-512"
 	}
+	var peers []string
+	for _, m := range slices.Sorted(maps.Keys(f.Modules)) {
+		peers = append(peers, strings.TrimPrefix(m, "github.com/")+" "+f.Modules[m])
+	}
 	return []string{
 		fmt.Sprintf("CPU          %s, %d cores, %s, caches %s", f.CPU, f.Cores, simd, f.Caches),
 		"memory       " + f.Memory + ", huge pages " + f.HugePages,
@@ -87,6 +96,7 @@ func (f Facts) Lines() []string {
 		"kernel       " + f.Kernel + ", " + f.OS,
 		"Go           " + f.Go,
 		"date         " + f.Date + ", load at the begin " + f.Load,
+		"peers        " + strings.Join(peers, ", "),
 	}
 }
 

@@ -31,6 +31,14 @@ func (s Series) Range() (lo, hi float64) {
 	return slices.Min(s), slices.Max(s)
 }
 
+// Ratios divides what was measured in the same rounds.
+func Ratios(a, b Series) (out Series) {
+	for i := range min(len(a), len(b)) {
+		out = append(out, a[i]/b[i])
+	}
+	return out
+}
+
 // latencyMax is the longest latency that a histogram tells apart.
 const latencyMax = time.Hour
 

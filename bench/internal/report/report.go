@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,12 +57,20 @@ type Table struct {
 	Rows    []*Row   `json:"rows"`
 }
 
-// Row finds the row of these keys, or adds it.
-func (t *Table) Row(keys ...string) *Row {
+// Find returns the row of these keys, or nil.
+func (t *Table) Find(keys ...string) *Row {
 	for _, r := range t.Rows {
-		if strings.Join(r.Keys, "\x00") == strings.Join(keys, "\x00") {
+		if slices.Equal(r.Keys, keys) {
 			return r
 		}
+	}
+	return nil
+}
+
+// Row returns the row of these keys, and adds it where there is none.
+func (t *Table) Row(keys ...string) *Row {
+	if r := t.Find(keys...); r != nil {
+		return r
 	}
 	r := &Row{Keys: keys, Figures: map[string]measure.Series{}}
 	t.Rows = append(t.Rows, r)
@@ -120,6 +129,11 @@ func Save(dir string, f facts.Facts, q *Question, charts map[string][]Chart, nam
 		}
 		q.Charts = append(q.Charts, file)
 	}
+	for m, v := range doc.Facts.Modules { // another program's, which asked other questions
+		if _, ok := f.Modules[m]; !ok && f.Modules != nil {
+			f.Modules[m] = v
+		}
+	}
 	doc.Facts = f
 	doc.Questions[q.Name] = q
 	if b, err = json.MarshalIndent(doc, "", " "); err != nil {
@@ -162,6 +176,14 @@ func (q *Question) Text(w io.Writer) {
 	}
 }
 
+// group is what rows between two lines have in common: all keys but the engine.
+func (r *Row) group(t *Table) string {
+	if i := slices.Index(t.Keys, "what"); i >= 0 && len(t.Keys) > 1 {
+		return r.Keys[i]
+	}
+	return strings.Join(r.Keys[:max(len(r.Keys)-1, 0)], "\x00")
+}
+
 func (t *Table) text(w io.Writer) {
 	tw := table.NewWriter()
 	tw.SetOutputMirror(w)
@@ -180,7 +202,7 @@ func (t *Table) text(w io.Writer) {
 	tw.AppendHeader(append(head, "n", "remark"))
 	last := ""
 	for _, r := range t.Rows {
-		group := strings.Join(r.Keys[:max(len(r.Keys)-1, 0)], "\x00")
+		group := r.group(t)
 		if last != "" && group != last {
 			tw.AppendSeparator()
 		}
