@@ -162,6 +162,9 @@ func (p Preset) Describe() []string {
 func (p Preset) fingerprint(symbol, date, zone string, s *schema.Schema) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s symbol=%s date=%s zone=%s into %s", p.Name, symbol, date, zone, s)
+	if p.Same { // what the general presets leave to the caller
+		fmt.Fprintf(&b, " columns=%q comma=%q but=%q", p.Format.Columns, p.Format.comma(), p.Drop)
+	}
 	for _, r := range p.Rules {
 		fmt.Fprintf(&b, " %s=%s", r.To, r.From)
 		if r.As.key != "" {

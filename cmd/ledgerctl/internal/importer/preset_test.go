@@ -194,7 +194,7 @@ func TestNames(t *testing.T) {
 		{"binance-trades", "BTCUSDT-trades-2024-08-08.zip", "BTCUSDT", ""},
 		{"binance-trades", "BTCUSDT_240927-trades-2024-08-08.csv", "BTCUSDT_240927", ""},
 		{"binance-aggtrades", "binance_spot_XRPETH-aggTrades-2019-10-11_13.csv", "XRPETH", ""},
-		{"kraken", "XBTUSD.csv", "XBTUSD", ""}, {"kraken", "kraken_BCHEUR.csv", "BCHEUR", ""}, {"kraken", "coinbaseEUR.csv.gz", "", ""},
+		{"kraken", "XBTUSD.csv", "XBTUSD", ""}, {"kraken", "trades_2023.csv", "", ""}, {"kraken", "kraken_BCHEUR.csv", "BCHEUR", ""}, {"kraken", "coinbaseEUR.csv.gz", "", ""},
 	} {
 		symbol, date := preset(t, c.preset).fromName(plainName(c.name))
 		if symbol != c.symbol || date != c.date {

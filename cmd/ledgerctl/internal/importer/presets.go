@@ -104,7 +104,7 @@ func Presets() []Preset {
 			Name: "kraken", About: "Kraken's and bitcoincharts' trades: seconds, price, volume",
 			Format: Format{Columns: []string{"time|timestamp", "price", "volume|amount"}},
 			Shape:  "trade", Px: 8, Qty: 8,
-			FileName: `(?:^|_)(?P<symbol>[A-Z0-9]+)$`,
+			FileName: `(?:^|_)(?P<symbol>[A-Z][A-Z0-9]+)$`,
 			Doc:      "there is no id and no side: side is 2, none",
 			Rules: append(venueTime("time", Seconds),
 				Rule{To: "px", From: "price", As: Decimal()},

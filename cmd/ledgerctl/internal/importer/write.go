@@ -82,9 +82,7 @@ func (w *writer) run(ctx context.Context) (err error) {
 		if done, err := w.resume(); done || err != nil {
 			return err
 		}
-		if w.resumed != nil {
-			defer w.resumed.Close()
-		}
+		defer func() { err = errors.Join(err, w.compared()) }()
 	}
 	var n uint64
 	for last := false; !last; {
@@ -187,8 +185,9 @@ func (w *writer) put(rows []byte, n uint64) (uint64, error) {
 		}
 		rows = rows[same*im.width:]
 		// This is where the run before ended. Somebody else may have appended since.
-		w.resumed.Close()
-		w.resumed = nil
+		if err := w.compared(); err != nil {
+			return n, err
+		}
 		if err := w.note(n); err != nil {
 			return n, err
 		}
@@ -209,6 +208,16 @@ func (w *writer) put(rows []byte, n uint64) (uint64, error) {
 		return n, w.note(n)
 	}
 	return n, nil
+}
+
+// compared ends the comparison with what the stream has.
+func (w *writer) compared() error {
+	if w.resumed == nil {
+		return nil
+	}
+	snap := w.resumed
+	w.resumed = nil
+	return snap.Close()
 }
 
 // note writes that n records of the input are in the stream, once they are
@@ -235,7 +244,7 @@ func (w *writer) same(rows []byte, seq stream.Seq) (n int, err error) {
 	for ; n*width < len(rows) && seq < w.resumed.End(); n, seq = n+1, seq+1 {
 		w.have, err = w.resumed.Get(w.have[:0], seq)
 		if errors.Is(err, stream.ErrDropped) {
-			return n, fmt.Errorf("how far an import had come can't be told any more: %w", err)
+			return n, fmt.Errorf("how far an import had come can't be told any more (without "+PositionFile+" it begins anew): %w", err)
 		}
 		if err != nil {
 			return n, err
