@@ -258,6 +258,7 @@ func TestRandomDamage(t *testing.T) {
 func (x *small) write(t *testing.T, m memory) (did string, err error) {
 	dir := filepath.Join(scratch(t), "s")
 	check(t, os.Mkdir(dir, 0o750))
+	defer os.RemoveAll(dir) // there are many
 	for name, b := range m {
 		check(t, os.WriteFile(filepath.Join(dir, name), b, 0o640))
 	}
