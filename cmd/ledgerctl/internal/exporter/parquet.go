@@ -3,6 +3,7 @@ package exporter
 import (
 	"io"
 
+	apache "github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
@@ -16,6 +17,11 @@ import (
 // encoded, until it is written.
 const rowGroup = 1 << 19
 
+// dictionaryBytes is how large a column's dictionary gets before it is given up:
+// numbers of orders, of which there is no end, are small as differences, not as
+// places in a dictionary.
+const dictionaryBytes = 64 << 10
+
 // A parquetSink writes a Parquet file.
 type parquetSink struct {
 	c *arrow.Converter
@@ -23,9 +29,9 @@ type parquetSink struct {
 }
 
 // NewParquet returns a Sink of Parquet: Zstandard pages; seq and ts, which mostly
-// grow, as differences; the rest by dictionary as long as that is small. Decimals
-// of up to 18 digits are integers there, larger ones bytes. Of the options Columns
-// and Raw count.
+// grow, as differences; the rest by dictionary as long as that is small, and then
+// as differences, too. Decimals of up to 18 digits are integers there, larger ones
+// bytes. Of the options Columns and Raw count.
 func NewParquet(w io.Writer, s *schema.Schema, o arrow.Options) (Sink, error) {
 	c, err := arrow.NewConverter(s, o)
 	if err != nil {
@@ -36,12 +42,18 @@ func NewParquet(w io.Writer, s *schema.Schema, o arrow.Options) (Sink, error) {
 		parquet.WithCompression(compress.Codecs.Zstd),
 		parquet.WithCompressionLevel(3),
 		parquet.WithMaxRowGroupLength(rowGroup),
+		parquet.WithDictionaryPageSizeLimit(dictionaryBytes),
 		parquet.WithStoreDecimalAsInteger(true),
 		parquet.WithCreatedBy("ledgerctl"),
 	}
-	for _, name := range []string{"seq", "ts"} {
-		options = append(options, parquet.WithDictionaryFor(name, false),
-			parquet.WithEncodingFor(name, parquet.Encodings.DeltaBinaryPacked))
+	for _, f := range c.Schema().Fields() {
+		if d, ok := f.Type.(*apache.Decimal128Type); ok && d.Precision > 18 {
+			continue // bytes
+		}
+		options = append(options, parquet.WithEncodingFor(f.Name, parquet.Encodings.DeltaBinaryPacked))
+		if f.Name == "seq" || f.Name == "ts" {
+			options = append(options, parquet.WithDictionaryFor(f.Name, false))
+		}
 	}
 	f, err := pqarrow.NewFileWriter(c.Schema(), only{w}, parquet.NewWriterProperties(options...),
 		pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
