@@ -27,7 +27,6 @@ type queryJob struct {
 	kind    ask.Kind
 	threads int
 	row     *report.Row
-	done    int
 }
 
 // askQuery loads the records into each engine, and has all questions answered in
@@ -56,17 +55,14 @@ func askQuery(r *run) (*report.Question, map[string][]report.Chart, error) {
 	}
 	bytes := &report.Table{Title: "Data", Keys: []string{"engine"}, Metrics: []report.Metric{{Name: "load, a record", Unit: report.Nanos}, {Name: "bytes a record", Unit: report.Number}}}
 	bad := map[string]string{}
-	for _, k := range ask.Kinds() {
-		if k.Load == nil || !r.wanted(k.Name) && k.Name != "Ledger" {
-			continue
-		}
+	load := func(k ask.Kind) {
 		dir := filepath.Join(r.dir, k.Name)
 		o, err := r.measure(spec{Kind: "query-load", Engine: k.Name, Dir: dir, Records: n}, pick(r, time.Minute, 2*time.Minute, 20*time.Minute))
 		if err != nil {
 			bad[k.Name] = "loading: " + r.remark(err)
 			bytes.Row(k.Name).Remark = bad[k.Name]
 			r.progress("%-34s %s", k.Name, bad[k.Name])
-			continue
+			return
 		}
 		bytes.Row(k.Name).Add(o.Figures)
 		for _, of := range ask.Kinds() {
@@ -76,44 +72,28 @@ func askQuery(r *run) (*report.Question, map[string][]report.Chart, error) {
 		}
 		r.progress("%-34s loaded, %s a record", k.Name, report.Format(o.Figures["load, a record"], report.Nanos))
 	}
-	jobs := queryJobs(r, times, bad)
-	err = r.rounds(pick(r, 1, 5, 7), len(jobs), 1, func(round, i int) {
-		j := &jobs[i]
-		if j.row.Remark != "" || j.kind.Slow && j.done > 0 && !r.flags.full {
-			return
+	fast, slow := queryJobs(r, times)
+	for _, k := range ask.Kinds() {
+		if k.Load != nil && !k.Slow && (r.wanted(k.Name) || k.Name == "Ledger") {
+			load(k)
 		}
-		home := j.kind.Name
-		if j.kind.Needs != "" {
-			home = j.kind.Needs
-		}
-		repeat := pick(r, 1.0, 3, 5)
-		if j.kind.Slow {
-			repeat = 0
-		}
-		o, err := r.measure(spec{Kind: "query", Engine: j.kind.Name, Dir: filepath.Join(r.dir, home), Records: n, Goroutines: j.threads,
-			For: pick(r, 10*time.Second, 70*time.Second, 10*time.Minute), Extra: map[string]float64{"repeat": repeat}}, pick(r, time.Minute, 3*time.Minute, 20*time.Minute))
-		if err != nil {
-			j.row.Remark = r.remark(err)
-			r.progress("%-34s %s", j.kind.Name, j.row.Remark)
-			return
-		}
-		j.done++
-		var answers map[string]string
-		if err := json.Unmarshal([]byte(o.Text), &answers); err != nil {
-			j.row.Remark = r.remark(err)
-			return
-		}
-		for q, got := range answers {
-			if !j.kind.Floor && got != truth[q] {
-				j.row.Remark = fmt.Sprintf("WRONG %s: %s, not %s", q, got, truth[q])
-				r.failed++
-			}
-		}
-		j.row.Add(o.Figures)
-		r.progress("round %d  %-34s threads=%d  Q1 %s", round+1, j.kind.Name, j.threads, report.Format(o.Figures["Q1"], report.Nanos))
-	})
+	}
+	err = r.rounds(pick(r, 1, 5, 7), len(fast), .8, func(round, i int) { r.query(fast[i], round, n, bad, truth) })
 	if err != nil {
 		return nil, nil, err
+	}
+	for _, j := range slow { // loaded and asked last, so that the others have their rounds
+		if j.kind.Tedious && !r.flags.full && !r.flags.tiny {
+			j.row.Remark = "takes minutes to load: -tags duckdb, or --full"
+			continue
+		}
+		load(j.kind)
+		for round := range pick(r, 1, 1, 3) {
+			r.query(j, round, n, bad, truth)
+		}
+	}
+	if r.ctx.Err() != nil {
+		return nil, nil, r.ctx.Err()
 	}
 	for _, row := range times.Rows {
 		out := rates.Row(row.Keys...)
@@ -157,25 +137,60 @@ func queryRatios(times *report.Table) *report.Table {
 	return t
 }
 
-func queryJobs(r *run, t *report.Table, bad map[string]string) (jobs []queryJob) {
+// queryJobs are the engines that are asked in turns, and those that are slow.
+func queryJobs(r *run, t *report.Table) (fast, slow []queryJob) {
 	for _, threads := range []int{1, 2} {
 		for _, k := range ask.Kinds() {
 			if !r.wanted(k.Name) || k.Single && threads > 1 || threads > runtime.NumCPU() {
 				continue
 			}
-			row := t.Row(fmt.Sprint(threads), k.Name)
-			row.Floor = k.Floor
-			if row.Remark = bad[k.Name]; row.Remark == "" && k.Needs != "" {
-				row.Remark = bad[k.Needs]
+			j := queryJob{kind: k, threads: threads, row: t.Row(fmt.Sprint(threads), k.Name)}
+			j.row.Floor = k.Floor
+			if k.Slow {
+				slow = append(slow, j)
+			} else {
+				fast = append(fast, j)
 			}
-			jobs = append(jobs, queryJob{kind: k, threads: threads, row: row})
 		}
 	}
-	// What is asked once, and slowly, comes last.
-	slices.SortStableFunc(jobs, func(a, b queryJob) int {
-		return map[bool]int{true: 1}[a.kind.Slow] - map[bool]int{true: 1}[b.kind.Slow]
-	})
-	return jobs
+	return fast, slow
+}
+
+// query asks an engine everything, and compares what it says.
+func (r *run) query(j queryJob, round int, n uint64, bad, truth map[string]string) {
+	home := j.kind.Name
+	if j.kind.Needs != "" {
+		home = j.kind.Needs
+	}
+	if j.row.Remark == "" {
+		j.row.Remark = bad[home]
+	}
+	if j.row.Remark != "" {
+		return
+	}
+	repeat := pick(r, 1.0, 3, 5)
+	if j.kind.Slow {
+		repeat = 0
+	}
+	o, err := r.measure(spec{Kind: "query", Engine: j.kind.Name, Dir: filepath.Join(r.dir, home), Records: n, Goroutines: j.threads,
+		For: pick(r, 10*time.Second, 60*time.Second, 10*time.Minute), Extra: map[string]float64{"repeat": repeat}}, pick(r, time.Minute, 2*time.Minute, 20*time.Minute))
+	var answers map[string]string
+	if err == nil {
+		err = json.Unmarshal([]byte(o.Text), &answers)
+	}
+	if err != nil {
+		j.row.Remark = r.remark(err)
+		r.progress("%-34s %s", j.kind.Name, j.row.Remark)
+		return
+	}
+	for q, got := range answers {
+		if !j.kind.Floor && got != truth[q] {
+			j.row.Remark = fmt.Sprintf("WRONG %s: %s, not %s", q, got, truth[q])
+			r.failed++
+		}
+	}
+	j.row.Add(o.Figures)
+	r.progress("round %d  %-34s threads=%d  Q1 %s", round+1, j.kind.Name, j.threads, report.Format(o.Figures["Q1"], report.Nanos))
 }
 
 // queryCharts draw records a second for each question, and the time of Q7.

@@ -72,7 +72,9 @@ type Kind struct {
 	Needs  string // the kind whose data it reads, if it isn't its own
 	Single bool   // uses one thread at most
 	Slow   bool   // is asked once
-	File   string // in dir, with the data; "" is all of dir
+	// Tedious is slow to load, too.
+	Tedious bool
+	File    string // in dir, with the data; "" is all of dir
 	// Load makes the data from n records, in dir. Nil where Needs is another kind.
 	Load func(dir string, n uint64) error
 	// Open opens what Load made, to be read by that many threads.

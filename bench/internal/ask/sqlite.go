@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	register(Kind{Name: "SQLite", Single: true, Slow: true, Load: loadSQLite, Open: openSQLite})
+	register(Kind{Name: "SQLite", Single: true, Slow: true, Tedious: sqliteTedious, Load: loadSQLite, Open: openSQLite})
 }
 
 // sqliteDriver is C's with the tag duckdb, and a translation of it to Go

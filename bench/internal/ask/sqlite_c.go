@@ -4,4 +4,7 @@ package ask
 
 import _ "github.com/mattn/go-sqlite3" // registers the driver
 
-const sqliteDriver = "sqlite3"
+const (
+	sqliteDriver  = "sqlite3"
+	sqliteTedious = false
+)

@@ -4,4 +4,7 @@ package ask
 
 import _ "modernc.org/sqlite" // registers the driver
 
-const sqliteDriver = "sqlite"
+const (
+	sqliteDriver  = "sqlite"
+	sqliteTedious = true
+)
