@@ -71,13 +71,20 @@ func create(fsys disk.FS, dir string, o Options) error {
 	orphan := false
 	for _, e := range entries {
 		_, isSegment := segment.ParseName(e.Name)
+		_, isJournal := journal.ParseName(e.Name)
+		if isJournal && e.Regular && !orphan {
+			var err error
+			if orphan, err = inUse(fsys, filepath.Join(dir, e.Name)); err != nil {
+				return err
+			}
+		}
 		orphan = orphan || isSegment
 		if e.Name == meta.StreamFile {
 			return ErrExists
 		}
 	}
 	if orphan {
-		return fmt.Errorf("%w: there are segments, but no %s; see verify and repair", ErrExists, meta.StreamFile)
+		return fmt.Errorf("%w: there are records, but no %s; see verify and repair", ErrExists, meta.StreamFile)
 	}
 	info := Info{Dir: dir, Schema: o.Schema, Capacity: o.Capacity, Durability: o.Durability, Layout: o.Layout,
 		SyncEvery: o.SyncEvery, Retention: o.Retention, CreatedAt: orNow(o.Now)().UTC()}
@@ -104,6 +111,23 @@ func create(fsys disk.FS, dir string, o Options) error {
 	}
 	late, err := writeMeta(fsys, info)
 	return errors.Join(late, err)
+}
+
+// inUse tells whether a journal has a header: it got one when a stream was there
+// already, while an interrupted creation leaves nothing but zeros.
+func inUse(fsys disk.FS, path string) (bool, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	var b [journal.FramesAt]byte
+	n, err := f.ReadAt(b[:], 0)
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	_, ok, err := journal.DecodeHeaders(b[:n])
+	return ok || err != nil, nil
 }
 
 // Open opens a stream for writing and recovers it: what a crash left unfinished

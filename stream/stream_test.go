@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -218,5 +219,29 @@ func TestFirstSeq(t *testing.T) {
 	}
 	if _, err := Create(t.TempDir(), Options{Schema: sch, FirstSeq: 1 << 63}); !errors.Is(err, ErrOption) {
 		t.Fatalf("FirstSeq 2^63: %v, want ErrOption", err)
+	}
+}
+
+// TestCreateOverOrphans: where stream.json alone is lost, Create doesn't take the
+// directory for an interrupted creation.
+func TestCreateOverOrphans(t *testing.T) {
+	sch := small(t)
+	dir := filepath.Join(t.TempDir(), "s")
+	s := must[*Stream](t)(Create(dir, Options{Schema: sch}))
+	if _, _, err := s.Append(recs(sch, 1, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := must[os.FileInfo](t)(os.Stat(filepath.Join(dir, "journal.0")))
+	if err := os.Remove(filepath.Join(dir, "stream.json")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(dir, Options{Schema: sch}); !errors.Is(err, ErrExists) {
+		t.Fatalf("Create: %v, want ErrExists", err)
+	}
+	if after := must[os.FileInfo](t)(os.Stat(filepath.Join(dir, "journal.0"))); !os.SameFile(before, after) || !after.ModTime().Equal(before.ModTime()) {
+		t.Fatal("the journal was changed")
 	}
 }
