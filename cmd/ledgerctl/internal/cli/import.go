@@ -73,7 +73,8 @@ For --preset oxls the stream keeps the files' sequence numbers. A file whose
 count is still 0, because its writer died, gives all the records that it has.`,
 		Example: `  ledgerctl import data/aapl AAPL_2012-06-21_34200000_57600000_message_50.csv --preset lobster
   ledgerctl import data/btc BTCUSDT-trades-2024-08-*.zip --preset binance-trades --rejects bad.jsonl
-  ledgerctl import data/mine trades.csv.gz --preset csv --map px=price:2 --map qty=size --map sym=ticker:text --time-column time
+  ledgerctl import data/mine trades.csv.gz --preset csv --time-column time \
+    --map px=price:2 --map qty=size --map sym=ticker:text
   ledgerctl import data/fills old/fills --preset oxls
   ledgerctl import --list-presets --preset bitstamp`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -99,9 +100,9 @@ count is still 0, because its writer died, gives all the records that it has.`,
 	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "read and check the files, write nothing")
 	flags.StringArrayVar(&f.maps, "map", nil, "`FIELD=COLUMN`, as in px=price:2; once for each")
 	flags.StringVar(&f.timeColumn, "time-column", "", "the `column` of the records' time")
-	flags.StringVar(&f.timeUnit, "time-unit", "auto", "its `form`: s, ms, us, ns, iso, midnight, or by its size and look")
+	flags.StringVar(&f.timeUnit, "time-unit", "auto", "its `form`: s, ms, us, ns, iso or midnight")
 	flags.StringVar(&f.date, "date", "", "the `day` of times of day, as in 2012-06-21 (from the file's name)")
-	flags.StringVar(&f.zone, "tz", "", "the `zone` of times without one, as in America/New_York (the preset's, or UTC)")
+	flags.StringVar(&f.zone, "tz", "", "the `zone` of times without one (the preset's, or UTC)")
 	flags.StringVar(&f.symbol, "symbol", "", "the `symbol` of all rows (from the file's name)")
 	flags.StringSliceVar(&f.columns, "columns", nil, "csv: the columns' `names`, for files without a header")
 	flags.StringVar(&f.delimiter, "delimiter", ",", "csv: what stands between cells")
