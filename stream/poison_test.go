@@ -45,14 +45,10 @@ func TestPoison(t *testing.T) {
 			if _, _, err := s.Append(recs(sch, 1, 6)); err != nil {
 				t.Fatal(err)
 			}
-			s.mu.Lock()
-			if err := s.drain(4); err != nil {
-				t.Fatal(err)
-			}
-			s.mu.Unlock()
 			if err := s.Sync(); err != nil {
 				t.Fatal(err)
 			}
+			quiet(t, s)
 			var armed, failed atomic.Bool
 			armed.Store(true)
 			d.SetHook(func(op sim.Op) error {

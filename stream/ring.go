@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -186,6 +187,9 @@ func (s *Stream) makeJournals() {
 		s.mu.Lock()
 		if err != nil {
 			r.err = err
+			if _, final := errors.AsType[*journal.NameError](err); final {
+				s.poison(err)
+			}
 			s.tell(Event{Kind: EventSealLag, Err: fmt.Errorf("make %s: %w", journal.Name(n), err)})
 			continue
 		}

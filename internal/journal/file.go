@@ -24,7 +24,9 @@ func ParseName(name string) (n int, ok bool) {
 }
 
 // Make creates journal n in dir, filled with zeros and on disk under its name.
-// A file of that name is replaced. Only when Make returned nil is it ready.
+// A file of that name is replaced. Only when Make returned nil is it ready. A
+// failed sync of the directory is a *NameError; after any other error Make can
+// be tried again.
 func Make(fsys disk.FS, dir string, n, capacity, width int) error {
 	path := filepath.Join(dir, Name(n))
 	tmp := path + ".tmp"
@@ -46,8 +48,22 @@ func Make(fsys disk.FS, dir string, n, capacity, width int) error {
 		_ = fsys.Remove(tmp)
 		return err
 	}
-	return fsys.SyncDir(dir)
+	if err := fsys.SyncDir(dir); err != nil {
+		return &NameError{err}
+	}
+	return nil
 }
+
+// A NameError is the failed sync of the directory in which a journal got its
+// name. As that of any sync of a directory it is final: no later success may be
+// believed.
+type NameError struct{ Err error }
+
+// Error tells the cause.
+func (e *NameError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *NameError) Unwrap() error { return e.Err }
 
 // Way is how a journal's bytes are written: one file is written one way.
 type Way int
