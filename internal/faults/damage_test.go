@@ -215,7 +215,7 @@ func TestRandomDamage(t *testing.T) {
 		err := x.judge(m, "")
 		grew := float64(allocated()-before) / float64(m.size())
 		did := ""
-		if err == nil && i%10 == 0 {
+		if err == nil && i%sample(10, 50) == 0 {
 			did, err = x.write(t, m)
 		}
 		if err != nil {
