@@ -65,6 +65,7 @@ func (a *app) exit(cmd *cobra.Command, err error) int {
 		return exitUsage
 	case errors.As(err, &usage), !a.began && !errors.As(err, &output):
 		a.complain(err, "see "+cmd.CommandPath()+" --help")
+		a.point(err)
 		return exitUsage
 	}
 	if errors.Is(err, context.Canceled) {

@@ -12,7 +12,6 @@ import (
 	"example.com/ledger/cmd/ledgerctl/internal/exporter"
 	"example.com/ledger/cmd/ledgerctl/internal/listing"
 	"example.com/ledger/internal/disk"
-	"example.com/ledger/query"
 	"example.com/ledger/schema"
 	"example.com/ledger/segment"
 	"example.com/ledger/stream"
@@ -21,7 +20,6 @@ import (
 type exportFlags struct {
 	rangeFlags
 	out       string
-	where     string
 	columns   []string
 	rawValues bool
 }
@@ -45,7 +43,8 @@ unless --raw-values asks for integers.
 The file is there whole or not at all: it is written beside its name, synced and
 renamed, and only then replaces what was there. Exporting takes no lock and
 doesn't hold up the writer; what is appended meanwhile is not in the file. Where
-records are gone, by retention or as a known loss, it says so and goes on behind.`,
+records are gone, by retention or as a known loss, it says so and goes on behind.
+The help of dump tells what a condition for --where is.`,
 		Example: `  ledgerctl export data/fills -o fills.parquet
   ledgerctl export data/fills -o day.arrow --since 2026-10-12 --until 2026-10-13
   ledgerctl export data/fills -o px.csv --columns ts,px --where 'sym==3&&px>=64000.00'
@@ -55,12 +54,9 @@ records are gone, by retention or as a known loss, it says so and goes on behind
 	}, func(ctx context.Context, args []string) error { return a.export(ctx, args[0], f) })
 	cmd.Flags().StringVarP(&f.out, "output", "o", "", "the `file` to write; its name says the format")
 	f.rangeFlags.add(cmd)
-	cmd.Flags().StringVar(&f.where, "where", "", "only records for which this `condition` holds, as in 'sym == 3 && qty > 0'")
 	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "write this `list` of columns, in this order, as in ts,px,qty (all)")
 	cmd.Flags().BoolVar(&f.rawValues, "raw-values", false, rawRecords)
-	if err := cmd.RegisterFlagCompletionFunc("columns", completeColumns); err != nil {
-		panic(err) // no such flag: our own mistake
-	}
+	completeWith(cmd, "columns", completeColumns)
 	return cmd
 }
 
@@ -87,9 +83,6 @@ func (a *app) export(ctx context.Context, dir string, f *exportFlags) error {
 		}
 		s.gone = a.noteGone
 		e := &exportRun{app: a, flags: f, info: r.Info(), scan: s, format: format}
-		if e.filter, err = e.newFilter(); err != nil {
-			return usagef("--where: %w", err)
-		}
 		if err := exporter.File(f.out, func(w io.Writer) error { return e.write(ctx, w) }); err != nil {
 			return err
 		}
@@ -105,27 +98,7 @@ type exportRun struct {
 	info    stream.Info
 	scan    *scan
 	format  exporter.Format
-	filter  *query.Filter
 	records uint64 // that were written
-}
-
-// newFilter makes one condition of --where, --since and --until.
-func (e *exportRun) newFilter() (*query.Filter, error) {
-	s := e.scan.snap.Schema()
-	holds := query.And() // always
-	if e.flags.where != "" {
-		var err error
-		if holds, err = query.ParseWhere(s, e.flags.where); err != nil {
-			return nil, err
-		}
-	}
-	if e.scan.times {
-		holds = query.And(query.Ge("ts", e.scan.since), holds)
-		if !e.scan.open {
-			holds = query.And(query.Lt("ts", e.scan.until), holds)
-		}
-	}
-	return query.NewFilter(s, holds)
 }
 
 func (e *exportRun) write(ctx context.Context, w io.Writer) error {
@@ -171,9 +144,9 @@ const exportRecords = 1 << 16
 func (e *exportRun) run(ctx context.Context, sink exporter.Sink) error {
 	var at []uint32
 	return e.scan.parts(func(p stream.Part) error {
-		if e.rulesOut(p) {
+		if e.scan.rulesOut(p) {
 			p.Skip()
-			e.scan.done(uint64(p.Len()))
+			e.scan.pass(p.Len())
 			return ctx.Err()
 		}
 		g, err := p.Acquire()
@@ -190,25 +163,19 @@ func (e *exportRun) run(ctx context.Context, sink exporter.Sink) error {
 			if at, err = e.hand(sink, block, at[:0]); err != nil {
 				return err
 			}
-			e.scan.done(uint64(block.Len()))
+			e.scan.pass(block.Len())
 		}
 		return nil
 	})
 }
 
-// rulesOut tells whether no record of a part lies in the range of times.
-func (e *exportRun) rulesOut(p stream.Part) bool {
-	h, ok := p.Header()
-	return ok && e.scan.times && (h.MaxTime < e.scan.since || h.MinTime >= e.scan.until && !e.scan.open)
-}
-
 // hand hands on what is asked for of a block. at is for its positions.
 func (e *exportRun) hand(sink exporter.Sink, block segment.Segment, at []uint32) ([]uint32, error) {
-	if e.filter.All() {
+	if e.scan.filter == nil {
 		e.records += uint64(block.Len())
 		return at, sink.Write(block, nil)
 	}
-	at, err := e.filter.Select(at, block)
+	at, err := e.scan.filter.Select(at, block)
 	if err != nil || len(at) == 0 {
 		return at, err
 	}

@@ -70,10 +70,7 @@ func (a *app) listing(l *listFlags, columns []listing.Column) listing.Writer {
 
 // complete makes the shell complete a flag from a list.
 func complete(cmd *cobra.Command, flag string, values ...string) {
-	f := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
-	if err := cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
-		panic(err) // no such flag: our own mistake
-	}
+	completeWith(cmd, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // directories completes arguments with directories: streams are such. With one

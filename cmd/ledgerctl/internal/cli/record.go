@@ -30,9 +30,7 @@ func (f *recordFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "print this `list` of columns, in this order, as in ts,px,qty (all)")
 	f.addFormat(cmd)
 	f.addRaw(cmd, rawRecords)
-	if err := cmd.RegisterFlagCompletionFunc("columns", completeColumns); err != nil {
-		panic(err) // no such flag: our own mistake
-	}
+	completeWith(cmd, "columns", completeColumns)
 }
 
 // A recordColumn is one column of printed records.

@@ -10,16 +10,17 @@ import (
 
 	"example.com/ledger/cmd/ledgerctl/internal/value"
 	"example.com/ledger/internal/disk"
-	"example.com/ledger/schema"
+	"example.com/ledger/query"
 	"example.com/ledger/segment"
 	"example.com/ledger/stream"
 )
 
 // rangeFlags are those of verbs that go over records: half-open ranges of
-// numbers and of times. All that are given hold together.
+// numbers and of times, and a condition. All that are given hold together.
 type rangeFlags struct {
 	from, to     flagValue[uint64]
 	since, until string
+	where        string
 }
 
 func (f *rangeFlags) add(cmd *cobra.Command) {
@@ -29,9 +30,11 @@ func (f *rangeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().Var(&f.to, "to", "up to this `seq`, itself not included")
 	cmd.Flags().StringVar(&f.since, "since", "", "from this `time` on: RFC 3339, a date, or a number with ns, us, ms or s")
 	cmd.Flags().StringVar(&f.until, "until", "", "up to this `time`, itself not included")
+	addWhere(cmd, &f.where)
 }
 
-// A scan goes over the records of a snapshot that lie in its ranges.
+// A scan goes over the records of a snapshot that lie in its ranges and for which
+// its condition holds.
 type scan struct {
 	snap     *stream.Snapshot
 	from, to stream.Seq
@@ -40,6 +43,9 @@ type scan struct {
 	until    int64 // itself not included, unless it is the largest there is and open is set
 	open     bool
 	reverse  bool
+
+	holds  query.Pred    // the condition, the range of times included
+	filter *query.Filter // the same; nil if it holds for every record
 
 	// gone is told of ranges in between that retention or a loss has taken.
 	gone func(*stream.DroppedError)
@@ -69,7 +75,7 @@ func (f *rangeFlags) scan(snap *stream.Snapshot) (*scan, error) {
 		}
 		s.times, *t.to = true, ts
 	}
-	return s, nil
+	return s, s.where(f.where)
 }
 
 // begin returns the number where a stream begins: behind what drops.json names at
@@ -103,8 +109,9 @@ func (s *scan) run(ctx context.Context, f func(g segment.Segment, at []uint32) e
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if h, ok := p.Header(); ok && s.times && (h.MaxTime < s.since || h.MinTime >= s.until && !s.open) {
+		if s.rulesOut(p) {
 			p.Skip()
+			s.pass(p.Len())
 			return nil
 		}
 		g, err := p.Acquire()
@@ -119,6 +126,19 @@ func (s *scan) run(ctx context.Context, f func(g segment.Segment, at []uint32) e
 		return nil
 	}
 	return err
+}
+
+// rulesOut tells whether no record of a part lies in the range of times.
+func (s *scan) rulesOut(p stream.Part) bool {
+	h, ok := p.Header()
+	return ok && s.times && (h.MaxTime < s.since || h.MinTime >= s.until && !s.open)
+}
+
+// pass tells that n more records have been passed.
+func (s *scan) pass(n int) {
+	if s.done != nil {
+		s.done(uint64(n))
+	}
 }
 
 // parts calls f for each segment of the range, in the scan's order.
@@ -178,30 +198,22 @@ func (s *scan) blocks(ctx context.Context, g segment.Segment, f func(segment.Seg
 			}
 		}
 		done += size
-		if s.done != nil {
-			s.done(uint64(size))
-		}
+		s.pass(size)
 	}
 	return nil
 }
 
 // matches appends the positions in [lo, hi) of g that the scan asks for.
 func (s *scan) matches(at []uint32, g segment.Segment, lo, hi int) ([]uint32, error) {
-	if !s.times {
+	if s.filter == nil {
 		for i := lo; i < hi; i++ {
 			at = append(at, uint32(i))
 		}
 		return at, nil
 	}
-	base, stride, _, err := g.Raw(columnTime)
-	if err != nil {
-		return at, err
+	at, err := s.filter.Select(at, g.Slice(lo, hi))
+	for i := range at {
+		at[i] += uint32(lo)
 	}
-	ts := strided{base, stride, schema.I64}
-	for i := lo; i < hi; i++ {
-		if t := ts.at(i); t >= s.since && (t < s.until || s.open) {
-			at = append(at, uint32(i))
-		}
-	}
-	return at, nil
+	return at, err
 }

@@ -7,11 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/ledger/internal/disk"
+	"example.com/ledger/segment"
 	"example.com/ledger/stream"
 )
 
 type tailFlags struct {
 	recordFlags
+	where  string
 	lines  uint64
 	follow bool
 }
@@ -22,9 +24,13 @@ func newTail(a *app) *cobra.Command {
 		Use:   "tail DIR [flags]",
 		Short: "Print the last records, then new ones as they arrive",
 		Long: `Print the last records of a stream and, with --follow, new ones as they arrive,
-from a writer in another process too. Ctrl-C ends it, and the exit code is 0.`,
+from a writer in another process too. Ctrl-C ends it, and the exit code is 0.
+
+With --where they are the last ones for which the condition holds, and those of
+the new ones. The help of dump tells what a condition is.`,
 		Example: `  ledgerctl tail data/fills
   ledgerctl tail data/fills -n 100 --columns ts,px,qty
+  ledgerctl tail data/fills --follow --where 'sym==3&&qty>=1000'
   ledgerctl tail data/fills --follow --format jsonl | while read -r fill; do …; done`,
 		Args:              a.oneStream,
 		ValidArgsFunction: directories(true),
@@ -33,6 +39,7 @@ from a writer in another process too. Ctrl-C ends it, and the exit code is 0.`,
 	})
 	cmd.Flags().Uint64VarP(&f.lines, "lines", "n", 10, "begin with the last `n` records")
 	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with new records as they arrive")
+	addWhere(cmd, &f.where)
 	f.recordFlags.add(cmd)
 	return cmd
 }
@@ -46,12 +53,15 @@ func (a *app) tail(ctx context.Context, r *stream.Reader, f *tailFlags) error {
 	if err != nil {
 		return err
 	}
-	first, end := begin(snap), snap.End()
-	s := &scan{snap: snap, from: end - min(end-first, stream.Seq(f.lines)), to: end, gone: a.noteGone}
-	err = s.run(ctx, p.print)
+	s := &scan{snap: snap, from: begin(snap), to: snap.End(), gone: a.noteGone}
+	if err = s.where(f.where); err == nil {
+		if err = a.last(ctx, s, f.lines); err == nil {
+			err = s.run(ctx, p.print)
+		}
+	}
 	_ = snap.Close()
 	if err == nil && f.follow {
-		err = a.follow(ctx, r, p, end)
+		err = a.follow(ctx, r, p, s)
 	}
 	if err != nil {
 		return err
@@ -59,13 +69,35 @@ func (a *app) tail(ctx context.Context, r *stream.Reader, f *tailFlags) error {
 	return p.w.Close()
 }
 
-// follow prints records from number from on as they come, until ctx ends.
-func (a *app) follow(ctx context.Context, r *stream.Reader, p *recordPrinter, from stream.Seq) error {
+// last moves the scan's begin so that it has its last n records.
+func (a *app) last(ctx context.Context, s *scan, n uint64) error {
+	if s.filter == nil || n == 0 {
+		s.from = s.to - min(s.to-s.from, stream.Seq(n))
+		return nil
+	}
+	bar := a.progress("records", int64(s.records()), true)
+	defer bar.end()
+	back := *s
+	back.reverse, back.gone = true, nil
+	back.done = func(n uint64) { bar.add(int64(n)) }
+	return back.run(ctx, func(g segment.Segment, at []uint32) error {
+		if uint64(len(at)) < n {
+			n -= uint64(len(at))
+			return nil
+		}
+		s.from = stream.Seq(g.First() + uint64(at[n-1]))
+		return errStop
+	})
+}
+
+// follow prints the records behind those of a scan for which its condition holds,
+// as they come, until ctx ends.
+func (a *app) follow(ctx context.Context, r *stream.Reader, p *recordPrinter, s *scan) error {
 	show := func() error { return errors.Join(p.w.Flush(), a.out.Flush()) }
 	if err := show(); err != nil {
 		return err
 	}
-	for b, err := range r.Tail(ctx, from) {
+	for b, err := range r.Tail(ctx, s.to) {
 		var dropped *stream.DroppedError
 		switch {
 		case errors.As(err, &dropped):
@@ -76,21 +108,20 @@ func (a *app) follow(ctx context.Context, r *stream.Reader, p *recordPrinter, fr
 		case err != nil:
 			return err
 		}
-		if err := disk.Guard(func() error { return p.print(b.Segment(), all(b.Len())) }); err != nil {
-			return err
+		g := b.Segment()
+		err := disk.Guard(func() error {
+			at, err := s.matches(nil, g, 0, g.Len())
+			if err != nil || len(at) == 0 {
+				return err
+			}
+			return p.print(g, at)
+		})
+		if err == nil {
+			err = show()
 		}
-		if err := show(); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// all returns the positions of n records.
-func all(n int) []uint32 {
-	at := make([]uint32, n)
-	for i := range at {
-		at[i] = uint32(i)
-	}
-	return at
 }
