@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"example.com/ledger/internal/journal"
 	"example.com/ledger/segment"
@@ -143,7 +144,7 @@ func (s *Stream) sync() {
 
 	err := s.syncFiles(loose)
 	for i := 0; i < n && err == nil; i++ {
-		err = js[i].Sync()
+		err = s.timed(js[i].Sync)
 	}
 
 	s.mu.Lock()
@@ -184,6 +185,17 @@ func (s *Stream) sync() {
 		g.work.Signal()
 	}
 	s.idle.Broadcast()
+}
+
+// timed makes a sync and tells how long it took to who wants to know.
+func (s *Stream) timed(sync func() error) error {
+	if s.onSync == nil {
+		return sync()
+	}
+	began := time.Now()
+	err := sync()
+	s.onSync(time.Since(began))
+	return err
 }
 
 // mark leaves a witness of what is durable behind the last frame. Under mu.

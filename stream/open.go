@@ -38,7 +38,7 @@ func CreateOn(fsys disk.FS, dir string, o Options) (*Stream, error) {
 		_ = lock.Close()
 		return nil, fmt.Errorf("ledger: create %s: %w", dir, err)
 	}
-	return open(fsys, dir, lock, OpenOptions{RoomWait: o.RoomWait, Logger: o.Logger, OnEvent: o.OnEvent, Now: o.Now})
+	return open(fsys, dir, lock, OpenOptions{RoomWait: o.RoomWait, Logger: o.Logger, OnEvent: o.OnEvent, OnSync: o.OnSync, Now: o.Now})
 }
 
 // makeDirs makes dir and its parents, each on disk in its own parent.
@@ -212,7 +212,7 @@ func newStream(fsys disk.FS, info Info, o OpenOptions) *Stream {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Stream{fsys: fsys, dir: info.Dir, now: orNow(o.Now), roomWait: o.RoomWait, schema: info.Schema,
+	s := &Stream{fsys: fsys, dir: info.Dir, now: orNow(o.Now), roomWait: o.RoomWait, onSync: o.OnSync, schema: info.Schema,
 		width: info.Schema.Width(), tag: info.Schema.Tag(info.ID), id: info.ID,
 		commit: info.Durability == Commit, info: info}
 	s.padding, s.scattered = paddingOf(info.Schema)

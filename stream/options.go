@@ -75,6 +75,10 @@ type Options struct {
 	Logger  *slog.Logger     // nil discards
 	OnEvent func(Event)      // nil for none; called in order, in a goroutine of its own
 	Now     func() time.Time // nil means time.Now; for sealed_at and ages
+
+	// OnSync, if not nil, is called behind each fdatasync of a journal with the
+	// time it took, in the goroutine that waited for it: it must be quick.
+	OnSync func(took time.Duration)
 }
 
 // OpenOptions are what an opener chooses; what the stream is was stored by Create.
@@ -92,6 +96,10 @@ type OpenOptions struct {
 	Logger  *slog.Logger     // nil discards
 	OnEvent func(Event)      // nil for none; called in order, in a goroutine of its own
 	Now     func() time.Time // nil means time.Now
+
+	// OnSync, if not nil, is called behind each fdatasync of a journal with the
+	// time it took, in the goroutine that waited for it: it must be quick.
+	OnSync func(took time.Duration)
 }
 
 // Info says what a stream is.

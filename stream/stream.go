@@ -36,6 +36,7 @@ type Stream struct {
 	events    events
 	now       func() time.Time
 	roomWait  time.Duration // see OpenOptions
+	onSync    func(time.Duration)
 	schema    *schema.Schema
 	width     int
 	padding   padding

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"example.com/ledger/internal/disk/sim"
 )
@@ -126,6 +127,30 @@ func TestSyncIsShared(t *testing.T) {
 	}
 	if st.Syncs > 4 {
 		t.Errorf("%d callers took %d syncs, want them shared", callers, st.Syncs)
+	}
+}
+
+// TestOnSync: the hook hears of every sync of a journal.
+func TestOnSync(t *testing.T) {
+	sch := small(t)
+	heard := 0
+	s := must[*Stream](t)(Create(filepath.Join(t.TempDir(), "s"), Options{Schema: sch, OnSync: func(took time.Duration) {
+		if took <= 0 {
+			t.Errorf("a sync took %v", took)
+		}
+		heard++
+	}}))
+	for i := range 5 {
+		if _, _, err := s.Append(recs(sch, i, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st := must[Stats](t)(s.Stats())
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if heard != 5 || st.Syncs != 5 {
+		t.Errorf("heard of %d syncs, Stats of %d; want 5", heard, st.Syncs)
 	}
 }
 
