@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"errors"
+
 	"github.com/hashicorp/raft"
 	raftwal "github.com/hashicorp/raft-wal"
+	"github.com/hashicorp/raft-wal/metadb"
 
 	"example.com/ledger/bench/internal/source"
 )
@@ -15,12 +18,14 @@ func init() {
 type raftLog struct {
 	lock
 	w    *raftwal.WAL
+	meta *metadb.BoltMetaDB // which closing the WAL leaves open, and locked
 	logs []*raft.Log
 	next uint64 // indexes begin at 1
 }
 
 func openRaftWAL(dir string, o Options) (Engine, error) {
-	w, err := raftwal.Open(dir)
+	meta := &metadb.BoltMetaDB{}
+	w, err := raftwal.Open(dir, raftwal.WithMetaStore(meta))
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +33,7 @@ func openRaftWAL(dir string, o Options) (Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &raftLog{lock: newLock(o), w: w, next: last + 1}
+	r := &raftLog{lock: newLock(o), w: w, meta: meta, next: last + 1}
 	for range batchMax(o) {
 		r.logs = append(r.logs, &raft.Log{Term: 1})
 	}
@@ -65,4 +70,5 @@ func (r *raftLog) Scan(from, to uint64, visit func([]byte)) error {
 }
 
 func (r *raftLog) Drop(seq uint64) error { return r.w.DeleteRange(1, seq) }
-func (r *raftLog) Close() error          { return r.w.Close() }
+
+func (r *raftLog) Close() error { return errors.Join(r.w.Close(), r.meta.Close()) }
