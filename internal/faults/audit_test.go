@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -40,45 +39,35 @@ func check(t testing.TB, err error) {
 	}
 }
 
-var build struct {
-	once sync.Once
-	path string
-	err  error
-}
+// victimOf makes a process of this binary a victim, and not a test.
+const victimOf = "LEDGER_FAULTS_VICTIM"
 
-// victim returns the command of a writer or reader, which is built once.
+// victim returns the command of a writer or reader.
 func victim(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	build.once.Do(func() {
-		dir, err := os.MkdirTemp("", "faults")
-		if err != nil {
-			build.err = err
-			return
-		}
-		build.path = filepath.Join(dir, "victim")
-		out, err := exec.Command("go", "build", "-o", build.path, "./victim").CombinedOutput()
-		if err != nil {
-			build.err = fmt.Errorf("go build: %w\n%s", err, out)
-		}
-	})
-	if build.err != nil {
-		t.Fatal(build.err)
-	}
-	return exec.Command(build.path, args...)
+	self, err := os.Executable()
+	check(t, err)
+	cmd := exec.Command(self, args...)
+	cmd.Env = append(os.Environ(), victimOf+"=1")
+	return cmd
 }
 
-// TestMain removes the victim that was built. Where the campaign mounts file
-// systems, it first puts the tests into a name space of their own: see host.
+// TestMain turns to a victim's part where this process is one. Where the campaign
+// mounts file systems, it first puts the tests into a name space of their own:
+// see host.
 func TestMain(m *testing.M) {
+	if os.Getenv(victimOf) != "" {
+		if err := Victim(os.Args[1:], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "victim:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	if code, done := host(); done {
 		os.Exit(code)
 	}
-	code := m.Run()
-	if build.path != "" {
-		_ = os.RemoveAll(filepath.Dir(build.path))
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
 
 // patience is how long a writer may take for a script, or for anything: one that

@@ -2,7 +2,7 @@
 // damages, whose calls it fails, whose process it kills and under whose disk it
 // cuts the power; and what the writer's acknowledgements then promise.
 //
-// The writer runs as a process of its own, the program in victim. The tests that
+// The writer runs as a process of its own, a Victim. The tests that
 // need no more than a process and its files run with all others; those that need
 // root, loop devices or strace have the build tag faultfs. Nothing of the engine
 // imports this package. docs/reliability.md tells what is proved where.

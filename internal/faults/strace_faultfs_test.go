@@ -25,7 +25,14 @@ func traced(t *testing.T, inject, dir string, mode stream.Durability, told *Told
 	cmd := victim(t, "-dir="+dir, "-mode="+mode.String())
 	call, _, _ := strings.Cut(inject, ":")
 	args := []string{"-f", "-qq", "-o", "/dev/null", "-e", "trace=/^" + call + "(2)?$", "-e", "inject=/^" + call + "(2)?$" + strings.TrimPrefix(inject, call), cmd.Path}
-	return told.hear(t, exec.Command("strace", append(args, cmd.Args[1:]...)...), mode, nil)
+	return told.hear(t, straced(cmd, args), mode, nil)
+}
+
+// straced is a victim's command under strace, whose arguments end with its path.
+func straced(victim *exec.Cmd, args []string) *exec.Cmd {
+	cmd := exec.Command("strace", append(args, victim.Args[1:]...)...)
+	cmd.Env = victim.Env
+	return cmd
 }
 
 // A job is one run with a fault, and the audit of what it left.
@@ -169,7 +176,7 @@ func trace(t *testing.T, mode stream.Durability, run string) []traceLine {
 	cmd := victim(t, "-run="+run, "-dir="+filepath.Join(dir, "s"), "-mode="+mode.String())
 	args := []string{"-f", "-y", "-s", "80", "-o", out, "-e", "trace=/^(fsync|fdatasync|sync.*|pwrite64|openat|renameat2?|unlinkat|mkdirat|ftruncate|mmap|msync|flock|write)$", cmd.Path}
 	var told Told
-	if err, stderr := told.hear(t, exec.Command("strace", append(args, cmd.Args[1:]...)...), mode, nil); err != nil {
+	if err, stderr := told.hear(t, straced(cmd, args), mode, nil); err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
 	lines := parseTrace(t, out)
