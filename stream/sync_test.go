@@ -155,56 +155,67 @@ func TestOnSync(t *testing.T) {
 }
 
 // TestSyncOrder: before an append to a Commit stream returns, its records were
-// written to a journal and that journal was synced behind the write; every name
-// that a file of the stream got was synced with its directory before anything
-// that depends on it was acknowledged.
+// written to a journal, that journal was synced behind the write, and its name
+// was synced with the directory. A segment gets its name when its bytes are on
+// disk, and Create returns when its names are.
 func TestSyncOrder(t *testing.T) {
 	d := sim.New()
 	sch := small(t)
 	var mu sync.Mutex
-	unsynced := make(map[string]bool) // journals written since their last sync
-	named := 0                        // renames since the last sync of the directory
+	unsynced := make(map[string]bool) // files written since their last sync
+	unnamed := make(map[string]bool)  // names given since the last sync of the directory
+	used := make(map[string]bool)     // journals with frames
+	var seals int
 	d.SetHook(func(op sim.Op) error {
 		mu.Lock()
 		defer mu.Unlock()
 		name := filepath.Base(op.Path)
 		switch op.Kind {
 		case sim.OpWrite:
-			// Marks are witnesses, and are not synced: 16 bytes.
-			if strings.HasPrefix(name, "journal.") && !strings.HasSuffix(name, ".tmp") && op.Len != 16 {
+			if op.Len != 16 { // marks are witnesses, and are not synced
 				unsynced[name] = true
+			}
+			if strings.HasPrefix(name, "journal.") && !strings.HasSuffix(name, ".tmp") && op.Off >= 4096 {
+				used[name] = true
 			}
 		case sim.OpDataSync, sim.OpSync:
 			delete(unsynced, name)
 		case sim.OpRename:
-			named++
+			to := filepath.Base(op.To)
+			unnamed[to] = true
+			if unsynced[name] {
+				t.Errorf("%v: %s got its name before its bytes were on disk", op, to)
+			}
+			if strings.HasSuffix(to, ".seg") {
+				seals++
+			}
 		case sim.OpSyncDir:
-			named = 0
+			clear(unnamed)
 		}
 		return nil
 	})
 	s := must[*Stream](t)(CreateOn(d.FS(), "/s", Options{Schema: sch, Capacity: 4}))
 	mu.Lock()
-	if named != 0 {
-		t.Error("Create returned with a name that is not on disk")
+	if len(unnamed) > 0 {
+		t.Errorf("Create returned with names that are not on disk: %v", unnamed)
 	}
 	mu.Unlock()
-	acks := 0
 	for i := range 40 {
 		if _, _, err := s.Append(recs(sch, i, 1+i%6)); err != nil {
 			t.Fatal(err)
 		}
 		mu.Lock()
-		if len(unsynced) > 0 {
-			t.Errorf("append %d was acknowledged with %v not synced", i, unsynced)
+		for name := range used {
+			if unsynced[name] || unnamed[name] {
+				t.Errorf("append %d was acknowledged: %s is synced: %v, and so is its name: %v", i, name, !unsynced[name], !unnamed[name])
+			}
 		}
 		mu.Unlock()
-		acks++
-	}
-	if acks == 0 {
-		t.Fatal("nothing was acknowledged")
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
+	}
+	if len(used) < 2 || seals < 10 {
+		t.Fatalf("%d journals were used and %d segments sealed: too few", len(used), seals)
 	}
 }
