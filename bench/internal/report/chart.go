@@ -145,12 +145,14 @@ func (c Chart) plot(looks map[string]look) (*plot.Plot, error) {
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.X, c.Y
 	p.Add(plotter.NewGrid())
 	lo, hi := math.Inf(1), math.Inf(-1)
+	left, right := math.Inf(1), math.Inf(-1)
 	for _, l := range c.Lines {
 		var pts plotter.XYs
 		for i := range l.X {
 			if !c.LogY || l.Y[i] > 0 {
 				pts = append(pts, plotter.XY{X: l.X[i], Y: l.Y[i]})
 				lo, hi = min(lo, l.Y[i]), max(hi, l.Y[i])
+				left, right = min(left, l.X[i]), max(right, l.X[i])
 			}
 		}
 		if len(pts) == 0 {
@@ -169,9 +171,13 @@ func (c Chart) plot(looks map[string]look) (*plot.Plot, error) {
 		}
 	}
 	if math.IsInf(lo, 1) {
-		lo, hi = 1, 10 // nothing was measured
+		lo, hi, left, right = 1, 10, 1, 10 // nothing was measured
 	}
 	if c.LogX {
+		if left == right {
+			left, right = left/2, right*2
+		}
+		p.X.Min, p.X.Max = left, right
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, powers{Count}
 	}
 	if c.Labels != nil {
@@ -200,6 +206,9 @@ type powers struct{ u Unit }
 
 // Ticks is plot.Ticker.
 func (t powers) Ticks(lo, hi float64) (out []plot.Tick) {
+	if lo <= 0 || math.IsInf(hi, 1) {
+		return nil // no logarithm
+	}
 	from, to := int(math.Floor(math.Log10(lo))), int(math.Ceil(math.Log10(hi)))
 	for e := from; e <= to; e++ {
 		for m := 1; m < 10; m++ {

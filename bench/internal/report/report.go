@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -122,12 +123,8 @@ func Save(dir string, f facts.Facts, q *Question, charts map[string][]Chart, nam
 			return base, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	for name, panels := range charts {
-		file := base + "-" + name + ".svg"
-		if err := drawTo(filepath.Join(dir, file), panels); err != nil {
-			return base, err
-		}
-		q.Charts = append(q.Charts, file)
+	for _, name := range slices.Sorted(maps.Keys(charts)) {
+		q.Charts = append(q.Charts, base+"-"+name+".svg")
 	}
 	for m, v := range doc.Facts.Modules { // another program's, which asked other questions
 		if _, ok := f.Modules[m]; !ok && f.Modules != nil {
@@ -144,7 +141,15 @@ func Save(dir string, f facts.Facts, q *Question, charts map[string][]Chart, nam
 	}
 	var out strings.Builder
 	doc.Text(&out, names)
-	return base, os.WriteFile(filepath.Join(dir, base+".txt"), []byte(out.String()), 0o644)
+	if err := os.WriteFile(filepath.Join(dir, base+".txt"), []byte(out.String()), 0o644); err != nil {
+		return base, err
+	}
+	for name, panels := range charts {
+		if err := drawTo(filepath.Join(dir, base+"-"+name+".svg"), panels); err != nil {
+			return base, err
+		}
+	}
+	return base, nil
 }
 
 // Text writes the document, questions in the order of names.

@@ -41,6 +41,7 @@ func TestSave(t *testing.T) {
 		return map[string][]Chart{name: {
 			{Title: "a", LogX: true, LogY: true, Unit: Count, Lines: []Line{line, {Name: "floor", Dashed: true, X: line.X, Y: line.X}}},
 			{Title: "b", Labels: []string{"p50", "p99"}, Lines: []Line{line}}, {Title: "empty", LogY: true},
+			{Title: "one", LogX: true, LogY: true, Lines: []Line{{Name: "Ledger", X: []float64{1}, Y: []float64{1e3}}}}, {Title: "none", LogX: true},
 		}}
 	}
 	var base string
