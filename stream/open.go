@@ -157,6 +157,7 @@ func open(fsys disk.FS, dir string, lock io.Closer, o OpenOptions) (*Stream, err
 		return nil, fmt.Errorf("ledger: open %s: %w", dir, err)
 	}
 	s.lock = lock
+	keepReserve(fsys, dir)
 	go s.sealSegments()
 	go s.makeJournals()
 	go s.syncer()

@@ -145,6 +145,42 @@ func TestPoisonWakesAll(t *testing.T) {
 	}
 }
 
+// TestRetainOnFullDisk: a disk that is full to the last byte can be emptied.
+func TestRetainOnFullDisk(t *testing.T) {
+	d := sim.New()
+	sch := small(t)
+	s := must[*Stream](t)(CreateOn(d.FS(), "/s", Options{Schema: sch, Capacity: 16}))
+	for range 40 {
+		if _, _, err := s.Append(recs(sch, 1, 4)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	const plenty = 1 << 30
+	d.SetCapacity(plenty)
+	d.SetCapacity(plenty - must[int64](t)(d.FS().Free("/s"))) // not another byte
+	if f, err := d.FS().Create("/s/probe"); err != nil {
+		t.Fatal(err)
+	} else if _, err := f.WriteAt([]byte{1}, 0); !errors.Is(err, ErrNoSpace) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	gone, err := s.Retain(retention.Policy{BeforeSeq: 100}, false)
+	if err != nil || len(gone) == 0 {
+		t.Fatalf("Retain on a full disk: %d segments, %v", len(gone), err)
+	}
+	d.SetCapacity(1 << 20)
+	for i := range 20 {
+		if _, _, err := s.Append(recs(sch, i, 4)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestFullDisk: with no room an append fails before anything of it is written,
 // and the stream goes on, without being opened again, once there is room.
 func TestFullDisk(t *testing.T) {
@@ -153,7 +189,7 @@ func TestFullDisk(t *testing.T) {
 			d := sim.New()
 			sch := small(t)
 			s := must[*Stream](t)(CreateOn(d.FS(), "/s", Options{Schema: sch, Capacity: 16, Durability: mode}))
-			d.SetCapacity(18 << 10) // the first journals, and some segments
+			d.SetCapacity(18<<10 + reserveSize) // the first journals, and some segments
 			var want []byte
 			full := 0
 			for i := 0; i < 400 && full < 3; i++ {

@@ -264,7 +264,7 @@ func (s *Stream) nameLoss(v *sight) error {
 		s.report.Lost = append(s.report.Lost, Range{Seq(l.From), Seq(l.To)})
 		s.tell(Event{Kind: EventLost, From: Seq(l.From), To: Seq(l.To)})
 	}
-	late, err := writeDrops(s.fsys, s.dir, s.drops)
+	late, err := saveDrops(s.fsys, s.dir, s.drops)
 	if err = errors.Join(late, err); err != nil {
 		return err
 	}

@@ -103,5 +103,5 @@ func ours(name string) bool {
 	_, isSegment := segment.ParseName(name)
 	_, isJournal := journal.ParseName(name)
 	return isSegment || isJournal || ownTmp(name) ||
-		name == meta.StreamFile || name == meta.DropsFile || name == meta.CursorFile
+		name == meta.StreamFile || name == meta.DropsFile || name == meta.CursorFile || name == meta.Reserve
 }

@@ -127,7 +127,7 @@ func (s *Stream) drop(chosen []retention.Dropped) error {
 		drops = drops.Add(meta.Drop{From: d.First, To: d.End, Reason: meta.ReasonRetention + ": " + d.Reason, At: s.now().UTC()})
 		gone[d.First] = true
 	}
-	late, err := writeDrops(s.fsys, s.dir, drops)
+	late, err := saveDrops(s.fsys, s.dir, drops)
 	if err != nil {
 		return err
 	}
@@ -192,6 +192,7 @@ func (s *Stream) sweep() error {
 		s.mu.Unlock()
 		errs = append(errs, err)
 	}
+	keepReserve(s.fsys, s.dir)
 	return errors.Join(errs...)
 }
 

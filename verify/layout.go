@@ -86,6 +86,7 @@ const (
 	FileStream  = "stream"
 	FileDrops   = "drops"
 	FileCursors = "cursors"
+	FileReserve = "reserve"
 )
 
 // ErrUnknown: a file is of none of the kinds that a stream is made of.
@@ -123,6 +124,8 @@ func InspectOn(fsys disk.FS, path string) (*Layout, error) {
 		w := &segmentWalk{src: src, name: baseName(path)}
 		err = w.run()
 		l.Ranges = w.ranges
+	case FileReserve:
+		l.Ranges = []Range{{Length: size, Meaning: "space kept back for a full disk", Class: Free, Check: None}}
 	case FileJournal:
 		var b []byte
 		if b, err = src.all(journalMax); err == nil {
@@ -154,6 +157,8 @@ func kindOf(r io.ReaderAt, path string) (string, error) {
 		return FileStream, nil
 	case meta.DropsFile:
 		return FileDrops, nil
+	case meta.Reserve:
+		return FileReserve, nil
 	case meta.CursorFile:
 		return FileCursors, nil
 	}

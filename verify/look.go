@@ -252,5 +252,5 @@ func ownTmp(name string) bool {
 func ownFile(name string) bool {
 	_, isSegment := segment.ParseName(name)
 	_, isJournal := journal.ParseName(name)
-	return isSegment || isJournal || name == meta.StreamFile || name == meta.DropsFile || name == meta.CursorFile
+	return isSegment || isJournal || name == meta.StreamFile || name == meta.DropsFile || name == meta.CursorFile || name == meta.Reserve
 }

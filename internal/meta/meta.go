@@ -23,6 +23,7 @@ const (
 	StreamFile = "stream.json"
 	DropsFile  = "drops.json"
 	CursorFile = "cursors"
+	Reserve    = "reserve"
 	Quarantine = "quarantine"
 )
 
