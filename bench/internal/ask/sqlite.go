@@ -11,8 +11,8 @@ func init() {
 	register(Kind{Name: "SQLite", Single: true, Slow: true, Tedious: sqliteTedious, Load: loadSQLite, Open: openSQLite})
 }
 
-// sqliteDriver is C's with the tag duckdb, and a translation of it to Go
-// otherwise.
+// loadSQLite uses sqliteDriver: C's with the tag duckdb, and a translation of it
+// to Go otherwise.
 func loadSQLite(dir string, n uint64) error {
 	db, err := sql.Open(sqliteDriver, filepath.Join(dir, "lite.db"))
 	if err != nil {
