@@ -199,18 +199,17 @@ func appendTyped(t *rapid.T, s *Stream, b []byte) (Seq, int, error) {
 // grow puts records into segments.
 func (m *model) grow(want [][]byte) {
 	for range want {
-		if n := len(m.segs); n == 0 || m.segs[n-1].ended || m.segs[n-1].end-m.segs[n-1].first == uint64(m.o.Capacity) {
+		if n := len(m.segs); n == 0 || m.segs[n-1].ended {
 			at := uint64(len(m.recs))
 			m.segs = append(m.segs, modelSegment{first: at, end: at})
 		}
-		m.segs[len(m.segs)-1].end++
+		g := &m.segs[len(m.segs)-1]
+		g.end++
+		g.ended = g.end-g.first == uint64(m.o.Capacity)
 		m.recs = append(m.recs, nil)
 	}
 	copy(m.recs[len(m.recs)-len(want):], want)
 	m.ends[uint64(len(m.recs))] = true
-	for i, g := range m.segs {
-		m.segs[i].ended = g.ended || g.end-g.first == uint64(m.o.Capacity)
-	}
 }
 
 func (m *model) seal(t *rapid.T) {
@@ -321,6 +320,9 @@ func (m *model) reopen(t *rapid.T) {
 	if err := m.s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	if rapid.IntRange(0, 3).Draw(t, "alter") == 0 {
+		m.alter(t)
+	}
 	m.s = must[*Stream](t)(OpenOn(m.d.FS(), "/s", OpenOptions{Schema: m.o.Schema, Durability: &m.o.Durability}))
 	m.session++
 	m.durable = uint64(len(m.recs))
@@ -328,6 +330,18 @@ func (m *model) reopen(t *rapid.T) {
 		t.Fatalf("open after close: %+v", r)
 	}
 	m.compareSegments(t)
+}
+
+// alter changes the closed stream's capacity and mode.
+func (m *model) alter(t *rapid.T) {
+	m.o.Capacity = rapid.IntRange(1, 9).Draw(t, "capacity")
+	m.o.Durability = rapid.SampledFrom(modes).Draw(t, "mode")
+	m.o.SyncEvery = 0
+	c := Change{Capacity: &m.o.Capacity, Durability: &m.o.Durability, SyncEvery: &m.o.SyncEvery}
+	must[Info](t)(AlterOn(m.d.FS(), "/s", c, OpenOptions{}))
+	for i := range m.segs {
+		m.segs[i].ended = true
+	}
 }
 
 // compareSegments holds the segments against the model's.

@@ -147,7 +147,11 @@ func readUnprivileged(t *testing.T, dir string) Seq {
 	if os.Getuid() != 0 {
 		return must[Seq](t)(readAll(dir))
 	}
-	c := startChild(t, "nobody", dir)
+	cover := filepath.Join(t.TempDir(), "cover") // where a binary built for coverage writes
+	if err := errors.Join(os.Mkdir(cover, 0o777), os.Chmod(cover, 0o777), os.Chmod(filepath.Dir(cover), 0o755), os.Chmod(filepath.Dir(filepath.Dir(cover)), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	c := startChild(t, "nobody", dir, "GOCOVERDIR="+cover)
 	m, ok := c.next()
 	if err := c.cmd.Wait(); err != nil || !ok {
 		t.Fatalf("the reader failed: %v", err)
