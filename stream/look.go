@@ -60,6 +60,24 @@ func readWhole(fsys disk.FS, path string, limit int64) ([]byte, error) {
 	return b[:k], err
 }
 
+// readHead reads the beginning of a journal, and its size.
+func readHead(fsys disk.FS, path string) (b []byte, size int64, err error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	if size, err = f.Size(); err != nil {
+		return nil, 0, err
+	}
+	b = make([]byte, min(size, journal.FramesAt))
+	n, err := f.ReadAt(b, 0)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return b[:n], size, err
+}
+
 // smallFile bounds stream.json and drops.json.
 const smallFile = 64 << 20
 
@@ -149,15 +167,23 @@ func readCursors(fsys disk.FS, dir string, id [16]byte) (meta.Cursors, error) {
 func (v *sight) readJournals(fsys disk.FS) (bytes [journal.Ring][]byte, err error) {
 	for n := range journal.Ring {
 		v.sizes[n] = -1
-		b, err := readWhole(fsys, filepath.Join(v.info.Dir, journal.Name(n)), journal.Size(CapacityMax, schema.WidthMax))
+		path := filepath.Join(v.info.Dir, journal.Name(n))
+		b, size, err := readHead(fsys, path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return bytes, err
 		}
+		// One without a header is none, whatever stands behind it.
+		if _, ok, herr := journal.DecodeHeaders(b); ok && herr == nil {
+			if b, err = readWhole(fsys, path, journal.Size(CapacityMax, schema.WidthMax)); err != nil {
+				return bytes, err
+			}
+			size = int64(len(b))
+		}
 		bytes[n] = b
-		v.sizes[n] = int64(len(b))
+		v.sizes[n] = size
 	}
 	return bytes, nil
 }

@@ -168,6 +168,7 @@ func open(fsys disk.FS, dir string, lock io.Closer, o OpenOptions) (*Stream, err
 		close(s.ticks.done)
 	}
 	s.mu.Lock()
+	s.kickMaker()
 	s.kickSealer()
 	s.applyPolicy()
 	s.mu.Unlock()

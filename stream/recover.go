@@ -444,7 +444,7 @@ func zeroHeaders(fsys disk.FS, path string, size int64) error {
 
 // openRing opens the journals that exist and are of the right size; those of
 // another size are free now, and made anew when one is needed. All but the live
-// ones are ready.
+// ones are spare: opening them and touching their pages is not Open's to wait for.
 func (s *Stream) openRing(v *sight, rebuilt bool) error {
 	live := make(map[int]bool)
 	if !rebuilt {
@@ -459,14 +459,15 @@ func (s *Stream) openRing(v *sight, rebuilt bool) error {
 		if s.ring.files[n] != nil { // taken into use by rejournal
 			continue
 		}
+		if !live[n] { // free: the maker opens it in the background
+			s.ring.spare[n] = true
+			continue
+		}
 		j, err := s.openJournal(n)
 		if err != nil {
 			return err
 		}
 		s.ring.files[n] = j
-		if !live[n] {
-			s.ring.ready = append(s.ring.ready, s.newMemory(j))
-		}
 	}
 	s.ring.want = 1
 	return nil

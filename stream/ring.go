@@ -15,6 +15,7 @@ import (
 type ring struct {
 	ready   []*memory // a free journal and an empty buffer each
 	files   [journal.Ring]*journal.Journal
+	spare   [journal.Ring]bool // the file is there, of the right size, and free
 	buffers buffers
 
 	maker  *sync.Cond // on Stream.mu: something to make, or stop
@@ -199,8 +200,11 @@ func (s *Stream) makeJournals() {
 	}
 }
 
-// newJournal makes and opens journal n.
+// newJournal makes journal n, or takes the spare one, and opens it.
 func (s *Stream) newJournal(n int) (*journal.Journal, error) {
+	if s.ring.spare[n] {
+		return s.openJournal(n)
+	}
 	if err := journal.Make(s.fsys, s.dir, n, s.info.Capacity, s.width); err != nil {
 		return nil, err
 	}
