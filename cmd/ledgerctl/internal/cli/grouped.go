@@ -108,14 +108,18 @@ func (a *app) grouped(snap *stream.Snapshot, f *groupFlags, keys []recordColumn,
 	}
 	end := a.watch(snap, parts, s.records())
 	defer end()
-	switch err := run(q); {
+	return queryError(run(q))
+}
+
+// queryError tells apart the caller's mistakes, and what there is too much of.
+func queryError(err error) error {
+	switch {
 	case errors.Is(err, query.ErrInvalid):
 		return usagef("%s", queryText(err))
 	case errors.Is(err, query.ErrTooMany):
-		return &hintedError{err, "make intervals longer, ranges shorter, or group by fewer fields"}
-	default:
-		return err
+		return &hintedError{errors.New(queryText(err)), "make intervals longer, ranges shorter, or group by fewer fields"}
 	}
+	return err
 }
 
 // watch shows in a bar how many of a snapshot's parts have been dealt with, until

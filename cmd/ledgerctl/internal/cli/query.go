@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -60,7 +61,7 @@ known loss, it says so and leaves them out.`,
 func parseTop(s string) (int, error) {
 	n, err := strconv.ParseInt(s, 10, 32)
 	if err != nil || n < 1 {
-		return 0, usagef("want a whole number from 1")
+		return 0, errors.New("want a whole number from 1")
 	}
 	return int(n), nil
 }

@@ -80,6 +80,16 @@ func (p *valuePrinter) append(b []byte, c valueColumn, v query.Value) []byte {
 	return v.Append(b)
 }
 
+// time adds a time as the next cell of the row.
+func (p *valuePrinter) time(ts int64) {
+	if p.raw {
+		p.row.Int(ts)
+		return
+	}
+	p.row.Buf = p.clock.Append(p.row.Buf, ts)
+	p.row.End()
+}
+
 // end writes the row and begins another.
 func (p *valuePrinter) end() error {
 	err := p.w.Write(&p.row)

@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"example.com/ledger/cmd/ledgerctl/internal/listing"
 	"example.com/ledger/query"
 )
 
@@ -99,15 +100,12 @@ const (
 // cells of a terminal stand before the place.
 func excerpt(s string, pos int) (line string, cells int) {
 	plain := func(s string) []rune {
-		return []rune(strings.Map(func(r rune) rune {
-			switch {
-			case unicode.IsSpace(r):
+		return []rune(listing.Printable(strings.Map(func(r rune) rune {
+			if unicode.IsSpace(r) {
 				return ' '
-			case !unicode.IsPrint(r):
-				return unicode.ReplacementChar
 			}
 			return r
-		}, s))
+		}, s)))
 	}
 	before, behind := plain(s[:pos]), plain(s[pos:])
 	if n := len(before) - excerptBefore; n > 0 {

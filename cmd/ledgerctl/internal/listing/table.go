@@ -36,7 +36,7 @@ func newTable(w io.Writer, columns []Column, o Options) *tableWriter {
 func (t *tableWriter) Write(r *Row) error {
 	row := make([]string, len(t.columns))
 	for i := range row {
-		row[i] = printable(string(r.Cell(i)))
+		row[i] = Printable(string(r.Cell(i)))
 	}
 	t.rows = append(t.rows, row)
 	if len(t.rows) < pageRows {
@@ -148,8 +148,9 @@ func (t *tableWriter) writeBlocks() error {
 	return err
 }
 
-// printable keeps a terminal from acting on what a file's name may contain.
-func printable(s string) string {
+// Printable returns s without what a terminal would act on, such as a file's name
+// may contain.
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
