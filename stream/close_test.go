@@ -99,9 +99,7 @@ func TestWaitDurableEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var err error
 	waited := started(func() { err = s.WaitDurable(ctx, 3) })
-	for s.waiting() == 0 {
-		runtime.Gosched()
-	}
+	until(t, "WaitDurable to wait", func() bool { return s.waiting() > 0 })
 	tokens <- struct{}{} // both end, and somebody is to sync the third record
 	tokens <- struct{}{}
 	await(t, begun, "the third sync")
@@ -141,9 +139,7 @@ func TestCloseEndsWaits(t *testing.T) {
 				}
 			})
 			waited := started(func() { err = s.WaitDurable(ctx, 3) })
-			for mode == Sealed && s.waiting() == 0 {
-				runtime.Gosched()
-			}
+			until(t, "WaitDurable to wait", func() bool { return mode != Sealed || s.waiting() > 0 })
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -163,4 +159,24 @@ func TestCloseEndsWaits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCloseLeavesNothing: no goroutine of a stream outlives its Close, whether
+// its disk is well or not, nor one of an Open that failed.
+func TestCloseLeavesNothing(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for i := range 20 {
+		d, s := onSim(t, modes[i%3], 4)
+		put(t, s, 3, 8)
+		if i%2 == 0 {
+			d.Crash()
+		}
+		_ = s.Close()
+		if i%2 == 0 {
+			if _, err := OpenOn(d.FS(), "/s", OpenOptions{}); err == nil {
+				t.Fatal("a stream on a dead disk was opened")
+			}
+		}
+	}
+	until(t, "all goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
 }

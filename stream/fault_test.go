@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -222,16 +221,10 @@ func TestLateSyncIsNotBelieved(t *testing.T) {
 		try(fmt.Sprint("waiter ", i), appendOne)
 	}
 	try("WaitDurable", func() error { return s.WaitDurable(context.Background(), 3) })
-	for s.waiting() < 6 {
-		runtime.Gosched()
-	}
+	until(t, "all to wait", func() bool { return s.waiting() == 6 })
 	verdicts[0] <- syscall.EIO
-	for !must[Stats](t)(s.Stats()).Poisoned {
-		runtime.Gosched()
-	}
-	for s.waiting() > 0 { // they don't wait for the second sync
-		runtime.Gosched()
-	}
+	until(t, "the stream to be poisoned", func() bool { return must[Stats](t)(s.Stats()).Poisoned })
+	until(t, "all to be told, not to wait for the second sync", func() bool { return s.waiting() == 0 })
 	verdicts[1] <- nil
 	await(t, started(group.Wait), "everybody to be answered")
 	if len(acked) > 0 {
@@ -259,9 +252,7 @@ func TestJournalWithoutName(t *testing.T) {
 			s.ring.want = 4 // as after an append that needs more
 			s.kickMaker()
 			s.mu.Unlock()
-			for !must[Stats](t)(s.Stats()).Poisoned {
-				runtime.Gosched()
-			}
+			until(t, "the stream to be poisoned", func() bool { return must[Stats](t)(s.Stats()).Poisoned })
 			if !failed.Load() {
 				t.Fatal("nothing has failed")
 			}

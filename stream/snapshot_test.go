@@ -158,6 +158,16 @@ func await(t testing.TB, c <-chan struct{}, what string) {
 	}
 }
 
+// until waits until cond holds, of something that tells nobody when it changes.
+func until(t testing.TB, what string, cond func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !cond(); runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
 // TestSnapshotOutlivesStream: after Close snapshots read what they did, and when
 // the last one is closed no file stays mapped.
 func TestSnapshotOutlivesStream(t *testing.T) {
@@ -213,11 +223,10 @@ func TestSnapshotLeak(t *testing.T) {
 	rows := forget(t, s)
 	put(t, s, 2, 2)
 	settle(t, s)
-	for end := time.Now().Add(patience); must[Stats](t)(s.Stats()).Leaked == before; runtime.GC() {
-		if time.Now().After(end) {
-			t.Fatal("the leaked snapshot was not found")
-		}
-	}
+	until(t, "the leaked snapshot to be found", func() bool {
+		runtime.GC()
+		return must[Stats](t)(s.Stats()).Leaked > before
+	})
 	if st := must[Stats](t)(s.Stats()); st.Leaked != before+1 || st.Snapshots != 0 {
 		t.Fatalf("%d leaked and %d open snapshots; want %d and none", st.Leaked, st.Snapshots, before+1)
 	}
