@@ -106,9 +106,11 @@ type rig struct {
 	s      atomic.Pointer[Stream]
 	id     int
 	images *int
-	every  int // one operation in every makes images
-	depth  int // of crashes in recovery
-	trail  []string
+
+	capacity int // of the stream now
+	every    int // one operation in every makes images
+	depth    int // of crashes in recovery
+	trail    []string
 
 	storing sync.Mutex // held while an append may store into a mapping
 
@@ -374,8 +376,9 @@ func (r *rig) live(steps int) {
 	r.h.mu.Lock()
 	r.h.created = true
 	r.h.mu.Unlock()
+	r.capacity = capacity
 	for range steps {
-		r.step(capacity)
+		r.step(r.capacity)
 	}
 	if err := r.s.Load().Close(); err != nil {
 		r.fail("close: %v", err)
@@ -415,6 +418,24 @@ func (r *rig) step(capacity int) {
 		if _, err := r.s.Load().Retain(retention.Policy{BeforeSeq: to}, false); err != nil {
 			r.fail("retain: %v", err)
 		}
+	case k == 10 && r.rng.IntN(3) == 0:
+		c := 1 + r.rng.IntN(5)
+		r.note(fmt.Sprint("alter capacity to ", c))
+		old := r.s.Load()
+		r.s.Store(nil)
+		if err := old.Close(); err != nil {
+			r.fail("close: %v", err)
+		}
+		if _, err := AlterOn(r.d.FS(), crashDir, Change{Capacity: &c}, OpenOptions{}); err != nil {
+			r.fail("alter: %v", err)
+		}
+		r.h.settled()
+		s, err := OpenOn(r.d.FS(), crashDir, OpenOptions{})
+		if err != nil {
+			r.fail("open: %v", err)
+		}
+		r.capacity = c
+		r.s.Store(s)
 	case k == 10:
 		r.note("close and open")
 		old := r.s.Load()
