@@ -211,3 +211,21 @@ func TestLimits(t *testing.T) {
 		})
 	}
 }
+
+// TestSealIsTriedAgain: a segment whose sealing failed is tried again, unasked,
+// when the next one is full.
+func TestSealIsTriedAgain(t *testing.T) {
+	for _, mode := range modes {
+		t.Run(mode.String(), func(t *testing.T) {
+			d, s := onSim(t, mode, 4)
+			defer s.Close()
+			put(t, s, 3)
+			failFirst(d, func(op sim.Op) bool { return op.Kind == sim.OpCreate && strings.HasSuffix(op.Path, ".seg.tmp") }, syscall.ENOSPC)
+			put(t, s, 1)
+			until(t, "the seal to fail", func() bool { return must[Stats](t)(s.Stats()).SealErrors == 1 })
+			put(t, s, 4)
+			until(t, "both to be sealed", func() bool { return must[Stats](t)(s.Stats()).Seals == 2 })
+			holds(t, s, 8, "sealed")
+		})
+	}
+}

@@ -47,12 +47,22 @@ func TestBind(t *testing.T) {
 		Side, Flags  uint8
 		_            [4]byte
 	}
+	type otherPlace struct {
+		Seq          uint64
+		TS           int64
+		Px, Qty      int32
+		Taker, Maker uint32
+		Sym          uint16
+		_            [2]byte
+		Side, Flags  uint8
+		_            [2]byte
+	}
 	type withPointer struct {
 		Seq uint64
 		TS  *int64
 	}
 	for name, err := range map[string]error{
-		"too few fields": bound[unpadded](s), "another kind": bound[otherKind](s), "a pointer": bound[withPointer](s),
+		"too few fields": bound[unpadded](s), "another kind": bound[otherKind](s), "another place": bound[otherPlace](s), "a pointer": bound[withPointer](s),
 		"no struct": bound[int](s), "an array": bound[[5]int64](s), "a string": bound[struct{ S string }](s),
 	} {
 		if !errors.Is(err, ErrOption) {
