@@ -2,6 +2,8 @@ package stream
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -117,6 +119,77 @@ func TestReaderSeesDurable(t *testing.T) {
 		t.Fatal(err)
 	}
 	sees(t, r, 0, 11, "durable")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReaderFollowsDurable: where a part of what is appended becomes durable, a
+// reader that reads the journal on sees that part.
+func TestReaderFollowsDurable(t *testing.T) {
+	d, s := onSim(t, Commit, 100)
+	r := must[*Reader](t)(OpenReaderOn(d.FS(), "/s"))
+	defer r.Close()
+	put(t, s, 3)
+	sees(t, r, 0, 3, "at first")
+	begun := make(chan struct{}, 2)
+	gates := []chan struct{}{make(chan struct{}), make(chan struct{})}
+	var syncs atomic.Int32
+	d.SetHook(func(op sim.Op) error {
+		if op.Kind == sim.OpDataSync {
+			k := syncs.Add(1) - 1
+			begun <- struct{}{}
+			<-gates[k]
+		}
+		return nil
+	})
+	appended := started(func() { put(t, s, 1) })
+	await(t, begun, "the first sync")
+	if _, _, err := s.AppendAsync(stamped(4, 2)); err != nil {
+		t.Fatal(err)
+	}
+	await(t, begun, "the second sync")
+	close(gates[0])
+	await(t, appended, "the first append")
+	sees(t, r, 0, 4, "the first sync has ended")
+	close(gates[1])
+	if err := s.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	sees(t, r, 0, 6, "both have ended")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReaderAfterPowerLoss: on a Commit stream a reader sees whole batches after
+// a loss of power too, all that is in sealed files, and no more than a writer
+// finds then.
+func TestReaderAfterPowerLoss(t *testing.T) {
+	d, s := onSim(t, Commit, 4)
+	rng := rand.New(rand.NewPCG(*crashSeed, 4))
+	for _, n := range []int{3, 3, 1, 8, 2, 7, 5, 4} {
+		put(t, s, n)
+		for range 2 {
+			for _, keep := range []float64{0, 0.5, 1} {
+				when := fmt.Sprintf("batch of %d, keep %v", n, keep)
+				cut := d.CutRandom(rng, keep)
+				r := must[*Reader](t)(OpenReaderOn(cut.FS(), "/s"))
+				v := must[*Snapshot](t)(r.Snapshot())
+				if err := checkSnapshot(v); err != nil {
+					t.Fatalf("%s: %v", when, err)
+				}
+				again := must[*Stream](t)(OpenOn(cut.FS(), "/s", OpenOptions{}))
+				if end := again.Cursors().Appended; v.End() > end || end < s.Cursors().Durable {
+					t.Fatalf("%s: the reader ends at %d, a writer at %d; %d are durable", when, v.End(), end, s.Cursors().Durable)
+				}
+				if err := errors.Join(v.Close(), r.Close(), again.Close()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			settle(t, s) // and once more with all sealed that is full
+		}
+	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
