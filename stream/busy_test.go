@@ -105,7 +105,7 @@ func TestBusy(t *testing.T) {
 // busyAppend appends one batch; many do so at once.
 func busyAppend(c *crowd, s *Stream, n int) error {
 	next := s.Cursors().Appended
-	if next > 20000 || next > 300 && time.Since(c.begun) > 400*time.Millisecond {
+	if next > 20000 || next > 150 && time.Since(c.begun) > 400*time.Millisecond {
 		c.cancel(errEnough)
 	}
 	_, _, err := s.AppendAt(next, stamped(uint64(next), n))
