@@ -132,7 +132,8 @@ func TestDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, err := range allQuestions(v, f) {
-			if !errors.Is(err, disk.ErrCorrupt) {
+			// In eager builds a reader finds the records in a journal that still has them.
+			if !errors.Is(err, disk.ErrCorrupt) && !(eager && err == nil) {
 				t.Errorf("%v, changed: %s: %v, want ErrCorrupt", layout, name, err)
 			}
 		}
