@@ -1,6 +1,8 @@
 package faults
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -31,17 +33,37 @@ func copyFiles(t testing.TB, to, from string) {
 	}
 }
 
-// load reads the files of a directory, but for its folders.
+// load reads the files of a directory, but for its folders. A file that was renamed
+// between being listed and being read (an open stream makes journals ahead) makes it
+// begin again.
 func load(t testing.TB, dir string) memory {
 	t.Helper()
-	m := memory{}
-	entries, err := os.ReadDir(dir)
-	check(t, err)
-	for _, e := range entries {
-		if e.Type().IsRegular() {
-			m[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name()))
-			check(t, err)
+	for range 100 {
+		m, err := loadOnce(dir)
+		if err == nil {
+			return m
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
 		}
 	}
-	return m
+	t.Fatalf("the files of %s never stood still", dir)
+	return nil
+}
+
+func loadOnce(dir string) (memory, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	m := memory{}
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		if m[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
 }
