@@ -241,13 +241,13 @@ func (r *rig) check(img *sim.Disk, m moment, depth int, what string) {
 // crashInOpen crashes the recovery of an image at some of its operations.
 func (r *rig) crashInOpen(img *sim.Disk, m moment, depth int, what string) {
 	trial := img.Kill()
-	n := 0
-	at := r.rng.IntN(12)
+	var n atomic.Int64 // behind Open, several goroutines work
+	at := int64(r.rng.IntN(12))
 	trial.SetHook(func(op sim.Op) error {
 		if !op.Kind.Changes() {
 			return nil
 		}
-		if n++; n-1 != at {
+		if n.Add(1)-1 != at {
 			return nil
 		}
 		return sim.ErrCrashed

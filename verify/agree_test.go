@@ -57,10 +57,11 @@ func crashes(t *testing.T, mode stream.Durability, layout segment.Layout, sector
 	}
 	next := 0
 	for range 4 {
-		left := 20 + rng.IntN(150)
+		var left atomic.Int64 // the engine works on several goroutines
+		left.Store(int64(20 + rng.IntN(150)))
 		d.SetHook(func(op sim.Op) error {
 			if op.Kind.Changes() {
-				if left--; left <= 0 {
+				if left.Add(-1) <= 0 {
 					return sim.ErrCrashed
 				}
 			}
