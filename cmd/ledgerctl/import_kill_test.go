@@ -25,7 +25,7 @@ func TestImportKilled(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("time,n,name\n")
 	for i := range rows {
-		fmt.Fprintf(&b, "%d,%d,sym%d\n", 1700000000000+i/10, i%97, i/5000)
+		fmt.Fprintf(&b, "%d,%d,sym%d\n", int64(1700000000000)+int64(i/10), i%97, i/5000)
 	}
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)

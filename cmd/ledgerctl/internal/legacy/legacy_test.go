@@ -23,7 +23,7 @@ func file(t *testing.T, dir string, first, n int, died bool) (rows []byte) {
 	for i := range n {
 		r := make([]byte, 40)
 		schema.PutSeq(r, uint64(first+i))
-		schema.PutTime(r, int64(1_791_800_000_000_000+first+i))
+		schema.PutTime(r, 1_791_800_000_000_000+int64(first+i))
 		binary.LittleEndian.PutUint32(r[16:], uint32(6_412_350+i))
 		rows = append(rows, r...)
 	}
