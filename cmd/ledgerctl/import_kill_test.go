@@ -84,7 +84,7 @@ func TestImportKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		sch := s.Schema()
-		if schema.Time(rec) != int64(1700000000000+i/10)*1e6 || sch.Uint(rec, 0) != uint64(i%97) || sch.Uint(rec, 1) != uint64(1+i/5000) {
+		if schema.Time(rec) != (1700000000000+int64(i/10))*1e6 || sch.Uint(rec, 0) != uint64(i%97) || sch.Uint(rec, 1) != uint64(1+i/5000) {
 			t.Fatalf("record %d: ts %d n %d sym %d", i, schema.Time(rec), sch.Uint(rec, 0), sch.Uint(rec, 1))
 		}
 	}

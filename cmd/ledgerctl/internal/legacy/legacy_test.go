@@ -34,8 +34,8 @@ func file(t *testing.T, dir string, first, n int, died bool) (rows []byte) {
 	binary.LittleEndian.PutUint64(h[8:], uint64(first))
 	if !died {
 		binary.LittleEndian.PutUint64(h[16:], uint64(n))
-		binary.LittleEndian.PutUint64(h[24:], uint64(1_791_800_000_000_000+first))
-		binary.LittleEndian.PutUint64(h[32:], uint64(1_791_800_000_000_000+first+n-1))
+		binary.LittleEndian.PutUint64(h[24:], 1_791_800_000_000_000+uint64(first))
+		binary.LittleEndian.PutUint64(h[32:], 1_791_800_000_000_000+uint64(first+n-1))
 		binary.LittleEndian.PutUint32(h[40:], crc32.ChecksumIEEE(rows))
 	}
 	path := filepath.Join(dir, fmt.Sprintf("%020d.seg", first))
