@@ -140,4 +140,5 @@ type memMapping struct {
 
 func (m memMapping) Bytes() []byte       { return m.b }
 func (m memMapping) WillNeed(off, n int) { _ = m.b[off : off+n] }
+func (m memMapping) Populate()           {}
 func (m memMapping) Unmap() error        { m.m.maps.Add(-1); return nil }

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"example.com/ledger/internal/disk"
 	"example.com/ledger/internal/journal"
 	"example.com/ledger/internal/meta"
-	"example.com/ledger/schema"
 	"example.com/ledger/segment"
 )
 
@@ -60,24 +62,6 @@ func readWhole(fsys disk.FS, path string, limit int64) ([]byte, error) {
 	return b[:k], err
 }
 
-// readHead reads the beginning of a journal, and its size.
-func readHead(fsys disk.FS, path string) (b []byte, size int64, err error) {
-	f, err := fsys.Open(path)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer f.Close()
-	if size, err = f.Size(); err != nil {
-		return nil, 0, err
-	}
-	b = make([]byte, min(size, journal.FramesAt))
-	n, err := f.ReadAt(b, 0)
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		err = nil
-	}
-	return b[:n], size, err
-}
-
 // smallFile bounds stream.json and drops.json.
 const smallFile = 64 << 20
 
@@ -115,10 +99,11 @@ func readDrops(fsys disk.FS, dir string, id [16]byte) (meta.Drops, error) {
 	return d, err
 }
 
-// look reads a stream's directory and plans its recovery. Journals are read
-// before the names, so that beside a live writer what left a journal is seen in
-// a file. known are files that an earlier look opened, by name.
-func look(fsys disk.FS, dir string, known map[string]*segment.File) (*sight, error) {
+// look reads a stream's directory and plans its recovery. If the caller is not
+// alone there, having its lock, names are read again behind the journals, so that
+// beside a live writer what left a journal is seen in a file. known are files that
+// an earlier look opened, by name.
+func look(fsys disk.FS, dir string, alone bool, known map[string]*segment.File) (*sight, error) {
 	info, err := readInfo(fsys, dir)
 	if err != nil {
 		return nil, err
@@ -127,15 +112,17 @@ func look(fsys disk.FS, dir string, known map[string]*segment.File) (*sight, err
 	if v.cursor, err = readCursors(fsys, dir, info.ID); err != nil {
 		return nil, err
 	}
+	if err := v.list(fsys, known); err != nil {
+		return nil, err
+	}
 	bytes, err := v.readJournals(fsys)
 	if err != nil {
 		return nil, err
 	}
-	if v.drops, err = readDrops(fsys, dir, info.ID); err != nil {
-		return nil, err
-	}
-	if err := v.list(fsys, known); err != nil {
-		return nil, err
+	if !alone {
+		if err := v.list(fsys, v.opened(known)); err != nil {
+			return nil, err
+		}
 	}
 	if err := v.scan(bytes); err != nil {
 		return nil, err
@@ -145,6 +132,16 @@ func look(fsys disk.FS, dir string, known map[string]*segment.File) (*sight, err
 	}
 	v.recover()
 	return v, nil
+}
+
+// opened adds the files that were seen to those that were known.
+func (v *sight) opened(known map[string]*segment.File) map[string]*segment.File {
+	all := make(map[string]*segment.File, len(v.files))
+	maps.Copy(all, known)
+	for _, f := range v.files {
+		all[filepath.Base(f.Path())] = f
+	}
+	return all
 }
 
 func readCursors(fsys disk.FS, dir string, id [16]byte) (meta.Cursors, error) {
@@ -162,55 +159,32 @@ func readCursors(fsys disk.FS, dir string, id [16]byte) (meta.Cursors, error) {
 	return c, nil
 }
 
-// readJournals reads the files of the ring. Their size is what the file system
-// says, so nothing larger than the file is allocated.
-func (v *sight) readJournals(fsys disk.FS) (bytes [journal.Ring][]byte, err error) {
-	for n := range journal.Ring {
-		v.sizes[n] = -1
-		path := filepath.Join(v.info.Dir, journal.Name(n))
-		b, size, err := readHead(fsys, path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return bytes, err
-		}
-		// One without a header is none, whatever stands behind it.
-		if _, ok, herr := journal.DecodeHeaders(b); ok && herr == nil {
-			if b, err = readWhole(fsys, path, journal.Size(CapacityMax, schema.WidthMax)); err != nil {
-				return bytes, err
-			}
-			size = int64(len(b))
-		}
-		bytes[n] = b
-		v.sizes[n] = size
+// list reads drops.json and opens the segments by their headers.
+func (v *sight) list(fsys disk.FS, known map[string]*segment.File) (err error) {
+	if v.drops, err = readDrops(fsys, v.info.Dir, v.info.ID); err != nil {
+		return err
 	}
-	return bytes, nil
-}
-
-// list opens the segments by their headers.
-func (v *sight) list(fsys disk.FS, known map[string]*segment.File) error {
 	entries, err := fsys.ReadDir(v.info.Dir)
 	if err != nil {
 		return err
 	}
-	gone := dropRanges(v.drops)
+	v.files, v.bad, v.retired, v.tmps = nil, nil, nil, nil
+	var names []disk.Entry // of segments
 	for _, e := range entries {
 		if !e.Regular {
 			continue
 		}
 		if ownTmp(e.Name) {
 			v.tmps = append(v.tmps, e.Name)
-			continue
+		} else if _, ok := segment.ParseName(e.Name); ok {
+			names = append(names, e)
 		}
-		first, ok := segment.ParseName(e.Name)
-		if !ok {
-			continue
-		}
-		f, err := known[e.Name], error(nil)
-		if f == nil || f.Size() != e.Size {
-			f, err = segment.Open(fsys, filepath.Join(v.info.Dir, e.Name), v.info.Schema, v.tag)
-		}
+	}
+	files, errs := v.openAll(fsys, names, known)
+	gone := dropRanges(v.drops)
+	for i, e := range names {
+		f, err := files[i], errs[i]
+		first, _ := segment.ParseName(e.Name)
 		switch {
 		case err == nil && gone.Covers(f.Header().First, f.Header().End()):
 			v.retired = append(v.retired, e.Name)
@@ -232,6 +206,31 @@ func (v *sight) list(fsys disk.FS, known map[string]*segment.File) error {
 		}
 	}
 	return nil
+}
+
+// openersMax bounds how many headers are read at once, and filesEach how few are
+// worth a goroutine.
+const openersMax, filesEach = 8, 32
+
+// openAll opens segments by their headers, or takes those that are known.
+func (v *sight) openAll(fsys disk.FS, names []disk.Entry, known map[string]*segment.File) ([]*segment.File, []error) {
+	files, errs := make([]*segment.File, len(names)), make([]error, len(names))
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1) - 1); i < len(names); i = int(next.Add(1) - 1) {
+			e := names[i]
+			if files[i] = known[e.Name]; files[i] == nil || files[i].Size() != e.Size {
+				files[i], errs[i] = segment.Open(fsys, filepath.Join(v.info.Dir, e.Name), v.info.Schema, v.tag)
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(openersMax, len(names)/filesEach) {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+	return files, errs
 }
 
 // ownTmp tells whether name is a leftover of a replacement of ours.
@@ -258,43 +257,6 @@ func dropRanges(d meta.Drops) journal.Ranges {
 		rs[i] = journal.Range{From: r.From, To: r.To}
 	}
 	return journal.Union(rs)
-}
-
-// scan reads the journals' frames. One whose whole room lies in files that are
-// known to be on disk can neither hold anything nor witness anything more; but
-// the newest has the producers' window.
-func (v *sight) scan(bytes [journal.Ring][]byte) error {
-	var known []journal.Range
-	for _, f := range v.files {
-		if f.Header().Flags&segment.FlagDurable != 0 {
-			known = append(known, journal.Range{From: f.Header().First, To: f.Header().End()})
-		}
-	}
-	sealedRanges := journal.Union(known)
-	newest := newestJournal(bytes)
-	var split uint64 // the last file's end: whether a batch goes on behind it, its journal tells
-	if v.info.Durability == Commit {
-		split = v.sealedEnd()
-	}
-	for n, b := range bytes {
-		h, ok, err := journal.DecodeHeaders(b)
-		if err != nil {
-			return fmt.Errorf("%s: %w", journal.Name(n), err)
-		}
-		if !ok || h.ID != v.info.ID || h.Tag != v.tag || int(h.Width) != v.info.Schema.Width() {
-			continue
-		}
-		c, ok := journal.Capacity(int64(len(b)), int(h.Width))
-		if ok && n != newest && h.First+uint64(c) != split && sealedRanges.Covers(h.First, h.First+uint64(c)) {
-			b = b[:journal.FramesAt:journal.FramesAt]
-		}
-		s, err := journal.Read(n, b, h, v.info.Capacity)
-		if err != nil {
-			return fmt.Errorf("%s: %w", journal.Name(n), err)
-		}
-		v.scans = append(v.scans, s)
-	}
-	return nil
 }
 
 // sealedEnd is the number behind the last sealed record, or 0.
@@ -347,17 +309,6 @@ func (v *sight) goesOn(end, gen uint64) (more bool) {
 		}
 	}
 	return more
-}
-
-// newestJournal is the number of the one with the highest generation, or -1.
-func newestJournal(bytes [journal.Ring][]byte) int {
-	newest, gen := -1, uint64(0)
-	for n, b := range bytes {
-		if h, ok, err := journal.DecodeHeaders(b); err == nil && ok && h.Generation > gen {
-			newest, gen = n, h.Generation
-		}
-	}
-	return newest
 }
 
 // proven is the number below which all was on disk, in files or in journals.

@@ -181,7 +181,7 @@ func recoverStream(fsys disk.FS, dir string, o OpenOptions) (*Stream, error) {
 	if err := fsys.SyncDir(dir); err != nil {
 		return nil, err
 	}
-	v, err := look(fsys, dir, nil)
+	v, err := look(fsys, dir, true, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func (r *Reader) look() error {
 	var before string
 	damaged := false
 	for range looks {
-		v, err = look(r.fsys, r.dir, r.known())
+		v, err = look(r.fsys, r.dir, false, r.known())
 		if err == nil && v.refusal() == nil && len(v.plan.Lost) == 0 && !r.behind(v) {
 			break
 		}

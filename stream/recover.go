@@ -97,7 +97,7 @@ func (s *Stream) resume(v *sight) error {
 		return err
 	}
 	for i, l := range p.Live {
-		m := s.newMemory(s.ring.files[l.Scan.N])
+		m := s.recovered(s.ring.files[l.Scan.N])
 		rows, ok := p.Rows(m.rows[:0], l.First, l.End)
 		if !ok || len(rows) > len(m.rows) {
 			return &CorruptError{Path: journal.Name(l.Scan.N), Offset: -1, From: l.First, To: l.End, Detail: "records are not where replay found them"}
@@ -329,7 +329,7 @@ func (s *Stream) rejournal(v *sight, rest journal.Live) (n int, err error) {
 		return n, err
 	}
 	s.ring.files[n] = j
-	m := s.newMemory(j)
+	m := s.recovered(j)
 	rows, ok := v.plan.Rows(m.rows[:0], rest.First, rest.End)
 	if !ok || len(rows) > len(m.rows) {
 		return n, &CorruptError{Path: journal.Name(n), Offset: -1, From: rest.First, To: rest.End, Detail: "records are not where replay found them"}

@@ -16,6 +16,7 @@ type ring struct {
 	ready   []*memory // a free journal and an empty buffer each
 	files   [journal.Ring]*journal.Journal
 	spare   [journal.Ring]bool // the file is there, of the right size, and free
+	cold    []*journal.Journal // in use since recovery, their pages not touched yet
 	buffers buffers
 
 	maker  *sync.Cond // on Stream.mu: something to make, or stop
@@ -168,6 +169,14 @@ func (s *Stream) makeJournals() {
 	defer s.mu.Unlock()
 	r := &s.ring
 	for {
+		if !r.stop && len(r.cold) > 0 {
+			j := r.cold[0]
+			r.cold, r.making = r.cold[1:], true
+			s.mu.Unlock()
+			j.Populate()
+			s.mu.Lock()
+			continue
+		}
 		n := s.missingJournal()
 		if r.stop || r.err != nil || n < 0 || len(r.ready) >= r.want {
 			r.making = false
@@ -183,6 +192,7 @@ func (s *Stream) makeJournals() {
 		j, err := s.newJournal(n)
 		var m *memory
 		if err == nil {
+			j.Touch()
 			m = s.newMemory(j)
 		}
 		s.mu.Lock()
@@ -222,14 +232,22 @@ func (s *Stream) openJournal(n int) (*journal.Journal, error) {
 }
 
 // newMemory makes a free journal ready: it gets a buffer, from the pool if there
-// is one, and its pages are touched. Not under mu: it takes its time.
+// is one. Not under mu: it takes its time.
 func (s *Stream) newMemory(j *journal.Journal) *memory {
-	j.Touch()
+	j.Ready()
 	rows := s.ring.buffers.get()
 	if len(rows) != s.info.Capacity*s.width {
 		rows = newRows(s.info.Capacity * s.width)
 	}
 	return &memory{rows: rows, j: j, limit: s.info.Capacity}
+}
+
+// recovered is newMemory for a journal that recovery goes on in. Open doesn't
+// wait for pages that may never be used: the maker gets them ready.
+func (s *Stream) recovered(j *journal.Journal) *memory {
+	j.Ready()
+	s.ring.cold = append(s.ring.cold, j)
+	return &memory{rows: make([]byte, s.info.Capacity*s.width), j: j, limit: s.info.Capacity}
 }
 
 // newRows allocates a buffer whose pages are there.

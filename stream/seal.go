@@ -147,6 +147,7 @@ func (s *Stream) replace(m *memory, f *segment.File, synced bool) {
 	}
 	j := m.j
 	s.mu.Unlock()
+	j.Touch()
 	free := s.newMemory(j)
 	s.mu.Lock()
 	s.ring.ready = append(s.ring.ready, free)

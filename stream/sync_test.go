@@ -4,10 +4,13 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"example.com/ledger/internal/disk/sim"
+	"example.com/ledger/internal/journal"
+	"example.com/ledger/segment"
 )
 
 // syncCounts runs a script on a model disk and returns the syncs that it made,
@@ -217,5 +220,55 @@ func TestSyncOrder(t *testing.T) {
 	}
 	if len(used) < 2 || seals < 10 {
 		t.Fatalf("%d journals were used and %d segments sealed: too few", len(used), seals)
+	}
+}
+
+// TestOpenReadsLittle: Open reads the headers of segments and journals, and the
+// frames of no journal whose records are all in files.
+func TestOpenReadsLittle(t *testing.T) {
+	d := sim.New()
+	sch := small(t)
+	s, err := CreateOn(d.FS(), "/s", Options{Schema: sch, Capacity: 512, Durability: Sealed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6*512/64 + 1 {
+		if _, _, err := s.Append(recs(sch, i*64, 64)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var journals, segments atomic.Int64
+	var frames atomic.Int32
+	d.SetHook(func(op sim.Op) error {
+		name := filepath.Base(op.Path)
+		switch {
+		case op.Kind != sim.OpRead:
+		case strings.HasPrefix(name, "journal."):
+			journals.Add(int64(op.Len))
+			if op.Len > journal.FramesAt {
+				frames.Add(1)
+			}
+		case strings.HasSuffix(name, ".seg"):
+			segments.Add(int64(op.Len))
+		}
+		return nil
+	})
+	if s, err = OpenOn(d.FS(), "/s", OpenOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	d.SetHook(nil)
+	defer s.Close()
+	if s.Report().Files != 6 || s.Report().NextSeq != 6*512+64 {
+		t.Fatalf("opened with %+v", s.Report())
+	}
+	if n := segments.Load(); n != 6*segment.HeaderSize {
+		t.Errorf("read %d bytes of 6 segments, want their headers", n)
+	}
+	most := journal.Size(512, sch.Width()) + journal.Ring*journal.FramesAt
+	if n := journals.Load(); frames.Load() != 1 || n > most {
+		t.Errorf("read %d bytes of journals, frames of %d; want those of the newest, and at most %d", n, frames.Load(), most)
 	}
 }

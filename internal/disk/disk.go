@@ -72,6 +72,10 @@ type Mapping interface {
 	Bytes() []byte
 	// WillNeed asks the system to read bytes [off, off+n) ahead. It is a hint.
 	WillNeed(off, n int)
+	// Populate gets the pages of a writable mapping ready for stores, and changes
+	// none of their bytes: it may run beside stores, but not beside Unmap. It is a
+	// hint, too: where the system can't, the first store to each page takes longer.
+	Populate()
 	// Unmap ends the mapping. It may be called once, when nobody uses Bytes.
 	Unmap() error
 }

@@ -51,6 +51,8 @@ func (m *osMapping) WillNeed(off, n int) {
 	willNeed(m.m, off, min(n, len(m.m)-off))
 }
 
+func (m *osMapping) Populate() { populate(m.m) }
+
 func (m *osMapping) Unmap() error {
 	m.tie.leave(m)
 	err := m.m.Unmap()

@@ -107,4 +107,5 @@ type memoryMapping []byte
 
 func (m memoryMapping) Bytes() []byte     { return m }
 func (m memoryMapping) WillNeed(int, int) {}
+func (m memoryMapping) Populate()         {}
 func (m memoryMapping) Unmap() error      { return nil }

@@ -144,14 +144,18 @@ func (j *Journal) open(fsys disk.FS, path string, width int, way Way, syncs int)
 	return nil
 }
 
-// Touch gets ready for the first frames: it writes a byte of each page of a
-// mapping, the one that is there, or allocates the scratch of ByWrite. So the
-// stores of the next life don't fault, one page at a time, on the append path:
-// a page that was written back since its last store is write-protected.
-func (j *Journal) Touch() {
+// Ready gets ready for the first frames: it allocates the scratch of ByWrite.
+func (j *Journal) Ready() {
 	if j.m == nil && j.frame == nil {
 		j.frame = make([]byte, scratch)
 	}
+}
+
+// Touch writes a byte of each page of a mapping, the one that is there, so that
+// the stores of its life don't fault, one page at a time, on the append path: a
+// page that was written back since its last store is write-protected. Nobody may use
+// the journal meanwhile.
+func (j *Journal) Touch() {
 	_ = disk.Guard(func() error { // Start will tell of a fault
 		for i := 0; i < len(j.bytes); i += 4096 {
 			p := (*atomic.Uint32)(unsafe.Pointer(&j.bytes[i]))
@@ -159,6 +163,14 @@ func (j *Journal) Touch() {
 		}
 		return nil
 	})
+}
+
+// Populate is Touch beside appends, as far as the system can do that; it must not
+// run beside Close.
+func (j *Journal) Populate() {
+	if j.m != nil {
+		j.m.Populate()
+	}
 }
 
 // Close closes all of the journal's files. It syncs nothing.

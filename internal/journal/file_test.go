@@ -36,6 +36,7 @@ func open(t *testing.T, dir string, way Way) *Journal {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = j.Close() })
+	j.Ready()
 	j.Touch()
 	return j
 }

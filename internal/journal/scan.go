@@ -218,7 +218,10 @@ func (r *scanner) mark(s *Scan) {
 // life: records that were written and whose place in the sequence is lost, and
 // witnesses of what was durable.
 func (r *scanner) behind(s *Scan) {
-	for off := s.Stop; off+FrameSize <= int64(len(r.data)); {
+	for off := s.Stop; ; {
+		if off = r.candidate(off); off < 0 {
+			return
+		}
 		var first uint64
 		h, ok := r.head(off)
 		ok = ok && h.kind <= KindExtension && r.plausible(off, h) && r.sum(off, h)
@@ -235,6 +238,25 @@ func (r *scanner) behind(s *Scan) {
 		}
 		off += h.size
 	}
+}
+
+// candidate returns the first multiple of 8 from off on at which the words of a
+// frame could stand, or -1. It passes over what most of a journal is: zeros, or
+// records of its former life.
+func (r *scanner) candidate(off int64) int64 {
+	most := uint32(min(r.capacity, countMask))
+	for ; off+FrameSize <= int64(len(r.data)); off += 8 {
+		word := uint32(binary.LittleEndian.Uint64(r.data[off:]) >> 32)
+		switch kind, count := word>>28&7, word&countMask; {
+		case word == 0: // records, but none
+		case kind == KindRecords && (count == 0 || count > most):
+		case (kind == KindMark || kind == KindClosing) && word&(countMask|moreBit) != 0:
+		case kind > KindExtension:
+		default:
+			return off
+		}
+	}
+	return -1
 }
 
 // plausible looks at the ends of a frame's numbers before its whole checksum is

@@ -170,6 +170,8 @@ func (m *mapping) Bytes() []byte { return m.bytes }
 
 func (m *mapping) WillNeed(off, n int) {}
 
+func (m *mapping) Populate() {}
+
 // Unmap ends the mapping even if it returns an error.
 func (m *mapping) Unmap() error {
 	return m.f.d.doFailing(m.f.op(OpUnmap), func(verdict error) error {
