@@ -13,7 +13,7 @@ import (
 	"time"
 	"unsafe"
 
-	"example.com/ledger/query/internal/kern"
+	"example.com/ledger/internal/kern"
 	"example.com/ledger/schema"
 	"example.com/ledger/segment"
 	"example.com/ledger/shapes"

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"example.com/ledger/query/internal/kern"
+	"example.com/ledger/internal/kern"
 )
 
 // fits reports whether n products of values up to a and b add up to less than 2^63.

@@ -3,7 +3,7 @@ package query
 import (
 	"math/bits"
 
-	"example.com/ledger/query/internal/kern"
+	"example.com/ledger/internal/kern"
 )
 
 // maskAt returns the mask of a depth, made when it is first wanted.

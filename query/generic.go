@@ -1,6 +1,6 @@
 package query
 
-import "example.com/ledger/query/internal/kern"
+import "example.com/ledger/internal/kern"
 
 // pick loads the window [lo, hi) and returns the selected positions in it, nil
 // for all, and their number.

@@ -3,7 +3,7 @@ package query
 import (
 	"unsafe"
 
-	"example.com/ledger/query/internal/kern"
+	"example.com/ledger/internal/kern"
 	"example.com/ledger/schema"
 )
 

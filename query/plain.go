@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"example.com/ledger/query/internal/kern"
+	"example.com/ledger/internal/kern"
 	"example.com/ledger/schema"
 )
 

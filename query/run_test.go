@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"example.com/ledger/internal/disk/sim"
-	"example.com/ledger/query/internal/kern"
+	"example.com/ledger/internal/kern"
 	"example.com/ledger/schema"
 	"example.com/ledger/segment"
 	"example.com/ledger/stream"

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"unsafe"
 
-	"example.com/ledger/query/internal/kern"
+	"example.com/ledger/internal/kern"
 	"example.com/ledger/schema"
 )
 

@@ -3,6 +3,7 @@ package segment
 import (
 	"unsafe"
 
+	"example.com/ledger/internal/kern"
 	"example.com/ledger/schema"
 )
 
@@ -23,68 +24,79 @@ func empty(k schema.Kind) span {
 	}
 }
 
-// pull copies one field of n records to dst, close together, and widens the
-// span by the values. src begins at the first record's value and the next stands
-// stride bytes on.
-func pull(dst, src []byte, stride, n int, k schema.Kind, s *span) {
+// pull copies one field of n records to dst, close together. src begins at the
+// first record's value and the next stands stride bytes on.
+func pull(dst, src []byte, stride, n, size int) {
 	if n == 0 {
 		return
 	}
-	size := k.Size()
 	_, _ = dst[n*size-1], src[(n-1)*stride+size-1] // all that is touched below
 	d, p := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0])
-	switch k {
-	case schema.I8:
-		pullAs[int8](d, p, stride, n, s)
-	case schema.U8:
-		pullAs[uint8](d, p, stride, n, s)
-	case schema.I16:
-		pullAs[int16](d, p, stride, n, s)
-	case schema.U16:
-		pullAs[uint16](d, p, stride, n, s)
-	case schema.I32:
-		pullAs[int32](d, p, stride, n, s)
-	case schema.U32:
-		pullAs[uint32](d, p, stride, n, s)
-	case schema.I64:
-		pullAs[int64](d, p, stride, n, s)
-	case schema.U64:
-		pullAs[uint64](d, p, stride, n, s)
+	switch size {
+	case 1:
+		pullAs[uint8](d, p, stride, n)
+	case 2:
+		pullAs[uint16](d, p, stride, n)
+	case 4:
+		pullAs[uint32](d, p, stride, n)
+	case 8:
+		pullAs[uint64](d, p, stride, n)
 	}
 }
 
-// pullAs is pull for one type, eight records a step. The caller has checked the
+// pullAs is pull for one size, eight records a step. The caller has checked the
 // bounds.
-func pullAs[T Int](dst, src unsafe.Pointer, stride, n int, s *span) {
-	first := load[T](src)
-	lo, hi := first, first
+func pullAs[T Int](dst, src unsafe.Pointer, stride, n int) {
+	var v T
 	i := 0
 	for ; i+8 <= n; i += 8 {
 		p := unsafe.Add(src, i*stride)
-		o := (*[8]T)(unsafe.Add(dst, i*int(unsafe.Sizeof(lo))))
-		v0 := *(*T)(p)
-		v1 := *(*T)(unsafe.Add(p, stride))
-		v2 := *(*T)(unsafe.Add(p, 2*stride))
-		v3 := *(*T)(unsafe.Add(p, 3*stride))
-		v4 := *(*T)(unsafe.Add(p, 4*stride))
-		v5 := *(*T)(unsafe.Add(p, 5*stride))
-		v6 := *(*T)(unsafe.Add(p, 6*stride))
-		v7 := *(*T)(unsafe.Add(p, 7*stride))
-		o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7] = v0, v1, v2, v3, v4, v5, v6, v7
-		if bigEndian {
-			v0, v1, v2, v3 = swap(v0), swap(v1), swap(v2), swap(v3)
-			v4, v5, v6, v7 = swap(v4), swap(v5), swap(v6), swap(v7)
-		}
-		lo = min(lo, v0, v1, v2, v3, v4, v5, v6, v7)
-		hi = max(hi, v0, v1, v2, v3, v4, v5, v6, v7)
+		o := (*[8]T)(unsafe.Add(dst, i*int(unsafe.Sizeof(v))))
+		o[0] = *(*T)(p)
+		o[1] = *(*T)(unsafe.Add(p, stride))
+		o[2] = *(*T)(unsafe.Add(p, 2*stride))
+		o[3] = *(*T)(unsafe.Add(p, 3*stride))
+		o[4] = *(*T)(unsafe.Add(p, 4*stride))
+		o[5] = *(*T)(unsafe.Add(p, 5*stride))
+		o[6] = *(*T)(unsafe.Add(p, 6*stride))
+		o[7] = *(*T)(unsafe.Add(p, 7*stride))
 	}
 	for ; i < n; i++ {
-		p := unsafe.Add(src, i*stride)
-		*(*T)(unsafe.Add(dst, i*int(unsafe.Sizeof(lo)))) = *(*T)(p)
-		v := load[T](p)
-		lo, hi = min(lo, v), max(hi, v)
+		*(*T)(unsafe.Add(dst, i*int(unsafe.Sizeof(v)))) = *(*T)(unsafe.Add(src, i*stride))
 	}
-	s.widen(int64(lo), int64(hi), ^T(0) > 0 && unsafe.Sizeof(lo) == 8)
+}
+
+// look widens the span by n values that stand close together, aligned to their
+// size as columns are.
+func (s *span) look(values []byte, n int, k schema.Kind) {
+	if n == 0 {
+		return
+	}
+	_ = values[n*k.Size()-1]
+	p := unsafe.Pointer(&values[0])
+	switch k {
+	case schema.I8:
+		lo, hi := kern.MinMax(unsafe.Slice((*uint8)(p), n), true)
+		s.widen(int64(int8(lo)), int64(int8(hi)), false)
+	case schema.U8:
+		lo, hi := kern.MinMax(unsafe.Slice((*uint8)(p), n), false)
+		s.widen(int64(lo), int64(hi), false)
+	case schema.I16:
+		lo, hi := kern.MinMax(unsafe.Slice((*uint16)(p), n), true)
+		s.widen(int64(int16(lo)), int64(int16(hi)), false)
+	case schema.U16:
+		lo, hi := kern.MinMax(unsafe.Slice((*uint16)(p), n), false)
+		s.widen(int64(lo), int64(hi), false)
+	case schema.I32:
+		lo, hi := kern.MinMax(unsafe.Slice((*uint32)(p), n), true)
+		s.widen(int64(int32(lo)), int64(int32(hi)), false)
+	case schema.U32:
+		lo, hi := kern.MinMax(unsafe.Slice((*uint32)(p), n), false)
+		s.widen(int64(lo), int64(hi), false)
+	default:
+		lo, hi := kern.MinMax(unsafe.Slice((*uint64)(p), n), k == schema.I64)
+		s.widen(int64(lo), int64(hi), k == schema.U64)
+	}
 }
 
 // widen makes the span hold lo and hi, too.

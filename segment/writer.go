@@ -127,7 +127,9 @@ func (w *Writer) transpose(m Meta, geo Geometry, rows []byte, h *heads) {
 		h.add(block, width, k)
 		for c := range moves {
 			m := &moves[c]
-			pull(w.image[m.to+at*m.size:], block[m.from:], width, k, m.kind, &m.span)
+			to := w.image[m.to+at*m.size:]
+			pull(to, block[m.from:], width, k, m.size)
+			m.span.look(to, k, m.kind)
 		}
 	}
 	end := HeaderSize

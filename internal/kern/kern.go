@@ -1,4 +1,4 @@
-// Package kern has the inner loops of query: comparisons that yield bit masks,
+// Package kern has the inner loops of query, and of sealing: comparisons that yield bit masks,
 // sums, smallest and largest values, and dot products, over contiguous values
 // of one width.
 //

@@ -1,4 +1,4 @@
-module example.com/ledger/query/internal/kern/gen
+module example.com/ledger/internal/kern/gen
 
 go 1.26.0
 
