@@ -95,6 +95,7 @@ func appendRatios(noSync, withSync *report.Table) *report.Table {
 	}{
 		{noSync, "Ledger sealed", engine.FloorStoreCRC}, {noSync, "Ledger sealed", "tidwall/wal"}, {noSync, "Ledger sealed", "pebble"},
 		{noSync, "Ledger os", "tidwall/wal"},
+		{noSync, "Ledger sealed", engine.FloorFilesSynced}, {noSync, "Ledger os", engine.FloorFiles},
 		{withSync, "Ledger commit", engine.FloorFdatasync}, {withSync, "Ledger commit", "tidwall/wal"}, {withSync, "Ledger commit", "pebble"},
 		{withSync, "Ledger commit", "raft-wal"}, {withSync, "Ledger commit", "etcd wal"},
 	} {

@@ -41,6 +41,7 @@ func askStore(r *run) (*report.Question, map[string][]report.Chart, error) {
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return nil, nil, err
 	}
+	read.Row(storeFloor).Floor, open.Row(storeFloor).Floor = true, true
 	jobs := storeJobs(r)
 	limit := pick(r, 20*time.Second, 60*time.Second, 20*time.Minute)
 	fail := func(j *storeJob, t *report.Table, err error) {
@@ -85,8 +86,25 @@ func askStore(r *run) (*report.Question, map[string][]report.Chart, error) {
 			return nil, nil, r.ctx.Err()
 		}
 	}
+	machine := func(records uint64) {
+		o, err := r.measure(spec{Kind: "store floor", Records: records, For: pick(r, 10*time.Millisecond, 300*time.Millisecond, time.Second)}, limit)
+		if err != nil {
+			r.progress("%-16s %v", storeFloor, r.remark(err))
+			return
+		}
+		open.Row(storeFloor).Add(map[string]float64{"open " + short(records): o.Figures["open"]})
+		if records == half {
+			read.Row(storeFloor).Add(map[string]float64{"random read": o.Figures["random read"]})
+			open.Row(storeFloor).Add(map[string]float64{"drop half": o.Figures["drop half"]})
+		}
+	}
 	rounds := pick(r, 1, 3, 5)
+	last := -1 // the round that the machine was measured in
 	err := r.rounds(rounds, len(jobs), .6, func(round, i int) {
+		if last != round {
+			last = round
+			machine(half)
+		}
 		j := &jobs[i]
 		step(j, open, "open", "open "+short(half), half, j.dir)
 		step(j, read, "read", "", half, j.dir)
@@ -114,7 +132,12 @@ func askStore(r *run) (*report.Question, map[string][]report.Chart, error) {
 			build(&jobs[i], full)
 		}
 	}
+	last = -1
 	err = r.rounds(rounds, len(jobs), 1, func(round, i int) {
+		if last != round {
+			last = round
+			machine(full)
+		}
 		j := &jobs[i]
 		step(j, open, "open", "open "+short(full), full, j.dir)
 		if j.failed {
@@ -140,6 +163,7 @@ func askStore(r *run) (*report.Question, map[string][]report.Chart, error) {
 		"A full scan visits every record's 40 bytes, and adds up a field: all engines must agree. One field reads no more than it must (Ledger's columns).",
 		"A time range is looked up by Ledger itself, and by bisection over the numbers for the others.",
 		"tidwall/wal may keep 64 segments in memory, and gives records without a copy. etcd's wal can only be read as a whole, when it is opened.",
+		"The floor is files as Ledger's would be, and no database: it reads the first 64 bytes of each, loads one value of each column of records at random from their mappings, and unlinks half of them.",
 		"Each round drops in a copy. Ledger drops whole segments. The process before 'open after kill' appended 32,768 records one by one and was killed.",
 	}}
 	return q, map[string][]report.Chart{"store": {

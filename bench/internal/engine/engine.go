@@ -71,7 +71,7 @@ func register(k Kind) { kinds = append(kinds, k) }
 
 // order is that in which kinds are run and printed.
 var order = []string{
-	FloorSource, FloorMemcpy, FloorStore, FloorStoreCRC, FloorPwrite, FloorFdatasync,
+	FloorSource, FloorMemcpy, FloorStore, FloorStoreCRC, FloorPwrite, FloorFiles, FloorFilesSynced, FloorFdatasync,
 	"Ledger commit", "Ledger sealed", "Ledger os",
 	"tidwall/wal", "pebble", "etcd wal", "raft-wal", "bbolt", "SQLite", "NATS JetStream",
 }
