@@ -206,9 +206,9 @@ func BenchmarkGet(b *testing.B) {
 		b.Run(fmt.Sprintf("q=8-get/layout=%v", layout), func(b *testing.B) {
 			b.ReportAllocs()
 			buf := make([]byte, 0, 40)
-			r := rng(1)
+			r, n := rng(1), uint64(benchRecords())
 			for b.Loop() {
-				if _, err := v.Get(buf, stream.Seq(r.next()%uint64(benchRecords()))); err != nil {
+				if _, err := v.Get(buf, stream.Seq(r.next()%n)); err != nil {
 					b.Fatal(err)
 				}
 			}

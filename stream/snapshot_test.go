@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -262,5 +263,36 @@ func TestSnapshotOvertaken(t *testing.T) {
 		if gone, ok := errors.AsType[*DroppedError](err); !ok || gone.From != 0 {
 			t.Fatalf("record 0: %v, want that it is dropped", err)
 		}
+	}
+}
+
+// TestLocate: the file of a number is found by its place where all have the same
+// size, and by a search where they don't, above and below all of them, too.
+func TestLocate(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var files []sealed
+		at := rng.Uint64N(20)
+		for range rng.IntN(12) {
+			size := uint64(4)
+			if seed%2 == 1 {
+				size = 1 + rng.Uint64N(9)
+				at += rng.Uint64N(3) * rng.Uint64N(5) // a gap
+			}
+			files = append(files, sealed{first: at, end: at + size})
+			at += size
+		}
+		for seq := range at + 8 {
+			want := 0
+			for want < len(files) && files[want].end <= seq {
+				want++
+			}
+			if got := locate(files, seq); got != want {
+				t.Fatalf("seed %d: record %d of %v: file %d, want %d", seed, seq, files, got, want)
+			}
+		}
+	}
+	if got := locate([]sealed{{first: 1 << 63, end: 1<<63 + 4}}, 1<<64-1); got != 1 {
+		t.Fatalf("behind all: %d", got)
 	}
 }
