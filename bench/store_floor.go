@@ -99,7 +99,7 @@ func randomLoads(s spec, n int) (float64, error) {
 	reads := 0
 	begun := time.Now()
 	for reads&1023 != 0 || time.Since(begun) < s.For {
-		at := rnd.IntN(n * 65536)
+		at := int((rnd.Uint64() + sum>>60) % uint64(n*65536)) // as a call, it waits for the one before
 		c := columns[at/65536]
 		for k, size := range columnSizes {
 			sum += uint64(c[k][at%65536*size])
