@@ -44,10 +44,22 @@ func (s *Stream) AppendAsync(recs []byte) (first Seq, n int, err error) {
 	s.mu.Lock()
 	at, n, err := s.append(anySeq, recs, nil)
 	if err == nil && n > 0 && s.commit {
-		s.group.ask()
+		if err = s.flush(); err == nil {
+			s.group.ask()
+		}
 	}
 	s.mu.Unlock()
 	return Seq(at), n, err
+}
+
+// flush hands what is gathered of the newest journal to the system; what an older
+// one had was when it ended. Under mu.
+func (s *Stream) flush() error {
+	if err := s.live[len(s.live)-1].j.Flush(); err != nil {
+		s.poison(err)
+		return s.fail
+	}
+	return nil
 }
 
 func (s *Stream) appendWait(want uint64, recs []byte) (Seq, int, error) {

@@ -293,6 +293,11 @@ func (s *Stream) roll(seq uint64) (*memory, error) {
 	copy(r.ready, r.ready[1:])
 	r.ready = r.ready[:len(r.ready)-1]
 	s.gen++
+	if n := len(s.live); n > 0 { // a journal's header is never there before the frames of the last one
+		if err := s.live[n-1].j.Flush(); err != nil {
+			return nil, err
+		}
+	}
 	if err := m.j.Start(s.header(s.gen, seq, 0)); err != nil {
 		return nil, err
 	}

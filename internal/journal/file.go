@@ -75,7 +75,7 @@ const (
 )
 
 // A Journal is one open file of the ring. One goroutine at a time may write;
-// Sync may run beside writes and beside other Syncs.
+// Sync and Flush may run beside writes and beside each other.
 type Journal struct {
 	N        int
 	Capacity int
@@ -90,15 +90,12 @@ type Journal struct {
 	header Header
 	seed   uint32
 	pos    int64
-	frame  []byte // scratch of ByWrite
+	gather gather // of ByWrite
 
 	// Scratch of headers, with the zeros between them, and of marks.
 	head [HeaderCopy + HeaderSize]byte
 	tail [FrameSize]byte
 }
-
-// scratch is the size of a frame up to which ByWrite allocates nothing, bytes.
-const scratch = 64 << 10
 
 // Open opens journal n of dir. syncs is how many Syncs may overlap, at least 1.
 func Open(fsys disk.FS, dir string, n, width int, way Way, syncs int) (*Journal, error) {
@@ -144,10 +141,10 @@ func (j *Journal) open(fsys disk.FS, path string, width int, way Way, syncs int)
 	return nil
 }
 
-// Ready gets ready for the first frames: it allocates the scratch of ByWrite.
+// Ready gets ready for the first frames: it allocates what ByWrite gathers them in.
 func (j *Journal) Ready() {
-	if j.m == nil && j.frame == nil {
-		j.frame = make([]byte, scratch)
+	if j.m == nil {
+		j.gather.ready()
 	}
 }
 
@@ -214,6 +211,7 @@ func (j *Journal) Start(h Header) error {
 // Prepare is Start without the writing of headers: frames may be written first,
 // and the headers when those are on disk.
 func (j *Journal) Prepare(h Header) {
+	_ = j.Flush() // of its last life; an error is final, and the next write returns it
 	j.header, j.seed, j.pos = h, seed(h.Salt), FramesAt
 }
 
@@ -238,6 +236,9 @@ func (j *Journal) put(b []byte, off int64) error {
 		return fmt.Errorf("ledger: journal %d: write of %d bytes at %d is beyond its end", j.N, len(b), off)
 	}
 	if j.m == nil {
+		if err := j.Flush(); err != nil {
+			return err
+		}
 		_, err := j.file.WriteAt(b, off)
 		return err
 	}
@@ -251,8 +252,9 @@ func (j *Journal) put(b []byte, off int64) error {
 // follows puts them on disk whatever became of an earlier one.
 func (j *Journal) Rewrite(b []byte, off int64) error { return j.put(b, off) }
 
-// Records appends a frame of whole records, whose numbers are stamped in.
-// An error means that the file may hold any part of the frame.
+// Records appends a frame of whole records, whose numbers are stamped in. By
+// stores it is in the file then, ByWrite after the next Flush or Sync. An error
+// means that the file may hold any part of what was appended since the last one.
 func (j *Journal) Records(recs []byte, more bool, durable uint64) error {
 	n := 1
 	if len(recs) != int(j.header.Width) { // a division is a tenth of an append of one
@@ -288,16 +290,14 @@ func (j *Journal) append(kind uint32, payload []byte, count int, more bool, dura
 		j.pos += int64(size)
 		return nil
 	}
-	if cap(j.frame) < size {
-		j.frame = make([]byte, max(size, scratch))
-	}
-	b := j.frame[:size]
+	b, full := j.gather.grow(size, j.pos)
 	copy(b[FrameSize:], payload)
 	putFrame(b, j.seed, kind, count, more, durable)
-	if _, err := j.file.WriteAt(b, j.pos); err != nil {
-		return err
-	}
+	j.gather.mu.Unlock()
 	j.pos += int64(size)
+	if full {
+		return j.Flush()
+	}
 	return nil
 }
 
@@ -305,6 +305,9 @@ func (j *Journal) append(kind uint32, payload []byte, count int, more bool, dura
 // at once uses a file description of its own, so that each is told of an error;
 // with all in use a further call waits for one. Its first error is final.
 func (j *Journal) Sync() error {
+	if err := j.Flush(); err != nil {
+		return err
+	}
 	f := <-j.syncs
 	err := f.DataSync()
 	j.syncs <- f

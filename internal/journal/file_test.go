@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"example.com/ledger/internal/disk"
@@ -330,10 +331,62 @@ func TestAppendAllocatesNothing(t *testing.T) {
 // TestLargeFrame: a frame above the size of the scratch is written whole.
 func TestLargeFrame(t *testing.T) {
 	bothWays(t, 8000, func(t *testing.T, dir string, j *Journal) {
-		must(t, j.Start(Header{Width: testWidth}), j.Records(rowsOf(0, 4000, testWidth), false, 0), j.Records(rowsOf(4000, 4000, testWidth), false, 0))
+		must(t, j.Start(Header{Width: testWidth}), j.Records(rowsOf(0, 4000, testWidth), false, 0), j.Records(rowsOf(4000, 4000, testWidth), false, 0), j.Flush())
 		s := readBytes(t, fileBytes(t, dir), 8000)
 		if got := fmt.Sprint(frameText(s.Frames)); got != "0+4000 4000+4000" || !slices.Equal(s.Records(s.Frames[1]), rowsOf(4000, 4000, testWidth)) {
 			t.Errorf("the frames are %s", got)
 		}
 	})
+}
+
+// brittle is a file whose writes fail from some point on.
+type brittle struct {
+	disk.File
+	fails atomic.Bool
+}
+
+var errBrittle = errors.New("the disk is gone")
+
+func (f *brittle) WriteAt(b []byte, off int64) (int, error) {
+	if f.fails.Load() {
+		return 0, errBrittle
+	}
+	return f.File.WriteAt(b, off)
+}
+
+// TestGather: frames of many appends are one write; they are read back as one
+// would write them alone; a failed write fails every later sync, whatever that
+// one writes itself.
+func TestGather(t *testing.T) {
+	dir := t.TempDir()
+	must(t, Make(disk.OS(), dir, 2, 8, testWidth))
+	j, err := Open(disk.OS(), dir, 2, testWidth, ByWrite, 2)
+	must(t, err)
+	defer j.Close()
+	f := &brittle{File: j.file}
+	j.file = f
+	j.Ready()
+	must(t, j.Start(Header{Width: testWidth, First: 0, Salt: 1}))
+	for i := range 3 {
+		must(t, j.Records(rowsOf(uint64(i), 1, testWidth), false, 0))
+	}
+	if got := seenOf(readBytes(t, fileBytes(t, dir), 8)); got.frames != "" {
+		t.Errorf("before a flush: %+v", got)
+	}
+	must(t, j.Sync(), j.Records(rowsOf(3, 2, testWidth), false, 0), j.Flush(), j.Flush())
+	if got := seenOf(readBytes(t, fileBytes(t, dir), 8)); got.frames != "0+1 1+1 2+1 3+2" {
+		t.Errorf("flushed: %+v", got)
+	}
+	f.fails.Store(true)
+	must(t, j.Records(rowsOf(5, 1, testWidth), false, 0))
+	if err := j.Sync(); !errors.Is(err, errBrittle) {
+		t.Errorf("a sync whose write fails: %v", err)
+	}
+	f.fails.Store(false)
+	must(t, j.Records(rowsOf(6, 1, testWidth), false, 0))
+	for _, op := range []func() error{j.Sync, j.Flush, func() error { return j.Mark(false, 7) }, func() error { return j.Start(Header{Width: testWidth}) }} {
+		if err := op(); !errors.Is(err, errBrittle) {
+			t.Errorf("behind it: %v", err)
+		}
+	}
 }
