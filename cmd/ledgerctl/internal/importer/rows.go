@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +40,7 @@ type rowReader struct {
 	onlyAt   []string
 	env      env
 	cell     cell
-	symbols  *symbols // nil where the stream has no prices by symbol
+	steps    *dictionary.Steps // nil where the stream has no prices by symbol
 
 	rejects  io.Writer
 	rejected uint64
@@ -89,9 +88,7 @@ func (r *rowReader) begin(o Options, d *dictionary.Dictionary) (err error) {
 	if r.table, err = newTable(r.all, p, r.schema); err != nil {
 		return err
 	}
-	if r.symbols, err = newSymbols(r.schema, d); err != nil {
-		return err
-	}
+	r.steps = dictionary.NewSteps(r.schema, d)
 	return r.bind(p)
 }
 
@@ -259,8 +256,8 @@ func (r *rowReader) record(rec []byte, cells []string) *RowError {
 			return &RowError{Column: b.rule.From, Text: c.text, Err: err}
 		}
 	}
-	if r.symbols != nil {
-		if err := r.symbols.see(rec); err != nil {
+	if r.steps != nil {
+		if err := r.steps.See(rec); err != nil {
 			return &RowError{Column: r.columnOf("px"), Err: err}
 		}
 	}
@@ -293,100 +290,4 @@ func (r *rowReader) reject(e *RowError) error {
 		return fmt.Errorf("rejects: %w", err)
 	}
 	return nil
-}
-
-// symbols keep what is known of prices and quantities of each symbol: how many
-// decimals they have, and their step, where it was told.
-type symbols struct {
-	s            *schema.Schema
-	d            *dictionary.Dictionary
-	sym, px, qty int // qty −1 if there is none
-	by           map[uint64]*symbolStep
-}
-
-type symbolStep struct {
-	px, qty int64 // the step that all values so far are multiples of: 10^n
-	tick    int64 // 0 if it wasn't told
-}
-
-func newSymbols(s *schema.Schema, d *dictionary.Dictionary) (*symbols, error) {
-	sym, ok1 := s.Index("sym")
-	px, ok2 := s.Index("px")
-	if !ok1 || !ok2 {
-		return nil, nil
-	}
-	qty, ok := s.Index("qty")
-	if !ok {
-		qty = -1
-	}
-	return &symbols{s: s, d: d, sym: sym, px: px, qty: qty, by: map[uint64]*symbolStep{}}, nil
-}
-
-// see takes note of a record, and refuses a price between two ticks.
-func (y *symbols) see(rec []byte) error {
-	n := y.s.Uint(rec, y.sym)
-	e, err := y.step(n)
-	if err != nil || e == nil {
-		return err
-	}
-	px := y.s.Int(rec, y.px)
-	if e.tick > 0 && px%e.tick != 0 {
-		f := y.s.Field(y.px)
-		return fmt.Errorf("%s is no multiple of the symbol's tick %s", f.AppendValue(nil, px), y.d.Entry("sym", n).Tick)
-	}
-	if px%e.px == 0 && (y.qty < 0 || y.s.Int(rec, y.qty)%e.qty == 0) {
-		return nil
-	}
-	for px%e.px != 0 {
-		e.px /= 10
-	}
-	for y.qty >= 0 && y.s.Int(rec, y.qty)%e.qty != 0 {
-		e.qty /= 10
-	}
-	y.d.Widen("sym", n, y.decimals(y.px, e.px), y.decimals(y.qty, e.qty))
-	return nil
-}
-
-// decimals is how many a field's values have that are multiples of step.
-func (y *symbols) decimals(field int, step int64) uint8 {
-	if field < 0 {
-		return 0
-	}
-	d := y.s.Field(field).Scale
-	for ; step > 1 && d > 0; step /= 10 {
-		d--
-	}
-	return d
-}
-
-// step returns what is known of a symbol, nil if it has no text.
-func (y *symbols) step(n uint64) (*symbolStep, error) {
-	if e, ok := y.by[n]; ok {
-		return e, nil
-	}
-	if _, ok := y.d.Text("sym", n); !ok {
-		return nil, nil
-	}
-	known := y.d.Entry("sym", n)
-	e := &symbolStep{px: y.start(y.px, known.PxScale), qty: y.start(y.qty, known.QtyScale)}
-	if known.Tick != "" {
-		tick, err := y.s.Field(y.px).ParseValue(known.Tick)
-		if err != nil || tick <= 0 {
-			return nil, fmt.Errorf("the tick %q of %s fits no price of the stream", known.Tick, known.Text)
-		}
-		e.tick = tick
-	}
-	y.by[n] = e
-	return e, nil
-}
-
-func (y *symbols) start(field int, decimals uint8) int64 {
-	if field < 0 {
-		return math.MaxInt64
-	}
-	step := int64(1)
-	for d := y.s.Field(field).Scale; d > decimals; d-- {
-		step *= 10
-	}
-	return step
 }
