@@ -40,3 +40,33 @@ func (n *names) append(b []byte, c recordColumn, v int64) []byte {
 	}
 	return c.field.AppendValue(b, v)
 }
+
+// bySymbol tells whether a dictionary has a field's decimals for each symbol.
+func bySymbol(field string) bool {
+	return field == dictionary.PriceField || field == dictionary.QuantityField
+}
+
+// trim cuts zeros off the decimal at the end of b, a price or quantity
+// of a symbol, down to the decimals that the symbol has. Nothing else is cut, so
+// that the value stays what it is.
+func (n *names) trim(b []byte, c recordColumn, symbol uint64) []byte {
+	if !bySymbol(c.field.Name) {
+		return b
+	}
+	if _, ok := n.d.Text(dictionary.SymbolField, symbol); !ok {
+		return b
+	}
+	e := n.d.Entry(dictionary.SymbolField, symbol)
+	decimals := e.PxScale
+	if c.field.Name == dictionary.QuantityField {
+		decimals = e.QtyScale
+	}
+	left := c.field.Scale
+	for ; left > decimals && b[len(b)-1] == '0'; left-- {
+		b = b[:len(b)-1]
+	}
+	if left == 0 {
+		b = b[:len(b)-1] // the point
+	}
+	return b
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"example.com/ledger/cmd/ledgerctl/internal/dictionary"
 	"example.com/ledger/cmd/ledgerctl/internal/listing"
 	"example.com/ledger/cmd/ledgerctl/internal/value"
 	"example.com/ledger/schema"
@@ -46,6 +47,7 @@ type recordPrinter struct {
 	row     listing.Row
 	clock   *value.Clock // nil with raw values
 	names   *names       // nil with raw values
+	symbol  *strided     // the symbols of the block at hand, where they have decimals of their own
 }
 
 // newPrinter begins a listing of records. A column that isn't there is a usage error.
@@ -126,6 +128,9 @@ func (p *recordPrinter) print(g segment.Segment, at []uint32) error {
 		}
 		cells[i] = strided{base, stride, kind}
 	}
+	if err := p.symbols(g); err != nil {
+		return err
+	}
 	for _, k := range at {
 		p.row.Reset()
 		for i, c := range p.columns {
@@ -140,10 +145,31 @@ func (p *recordPrinter) print(g segment.Segment, at []uint32) error {
 				p.row.Buf = p.names.append(p.row.Buf, c, cells[i].at(int(k)))
 			default:
 				p.row.Buf = c.field.AppendValue(p.row.Buf, cells[i].at(int(k)))
+				if p.symbol != nil && c.field.Scale > 0 {
+					p.row.Buf = p.names.trim(p.row.Buf, c, uint64(p.symbol.at(int(k))))
+				}
 			}
 			p.row.End()
 		}
 		if err := p.w.Write(&p.row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// symbols finds the symbols of a block, if prices or quantities are printed that
+// have decimals by symbol.
+func (p *recordPrinter) symbols(g segment.Segment) error {
+	p.symbol = nil
+	field, ok := g.Schema().Index(dictionary.SymbolField)
+	if !ok || p.names == nil || !p.names.d.Has(dictionary.SymbolField) {
+		return nil
+	}
+	for _, c := range p.columns {
+		if c.field.Scale > 0 && bySymbol(c.field.Name) {
+			base, stride, kind, err := g.Raw(field)
+			p.symbol = &strided{base, stride, kind}
 			return err
 		}
 	}
