@@ -22,6 +22,7 @@ type appendFlags struct {
 	given  bool // batch is the caller's wish
 	linger *flagValue[time.Duration]
 	acks   bool
+	learn  []string
 	at     flagValue[uint64]
 }
 
@@ -38,7 +39,9 @@ them; the stream's other fields too, unless --defaults makes what is missing 0.
 JSON lines are objects with the same names: {"ts":"…","px":"64123.50","qty":5}.
 A seq column is read over: the stream numbers its records. Times are RFC 3339 or
 a number with ns, us, ms or s; a bare number is in the stream's unit. Decimals
-are exact: a digit more than the field's scale is refused.
+are exact: a digit more than the field's scale is refused. Where a field's numbers
+stand for texts, such as symbols, the input has the texts, as dump prints them; a
+text that has no number is refused, or gets one with --learn FIELD.
 
 Records go in batches, each all or nothing. A line that can't be read ends the
 append with its number; the batches before it are kept, nothing of its own is.
@@ -47,6 +50,7 @@ and the count of what was appended; with --acks also those of each batch as soon
 as it is as durable as the stream promises.`,
 		Example: `  ledgerctl append data/fills < fills.csv
   ledgerctl dump data/fills --format jsonl | ledgerctl append data/copy
+  ledgerctl dump data/trades | ledgerctl append data/more --learn sym
   feed | ledgerctl append data/fills --linger 10ms --acks
   ledgerctl append data/fills --at 131072 < rest.csv`,
 		Args:              a.oneStream,
@@ -64,11 +68,15 @@ as it is as durable as the stream promises.`,
 	flags.BoolVar(&f.acks, "acks", false, "print each batch when it is acknowledged")
 	flags.Var(&f.at, "at", "only if the first record gets this `seq`")
 	flags.BoolVar(&f.feed.Defaults, "defaults", false, "fields that are missing are 0")
+	flags.StringSliceVar(&f.learn, "learn", nil, "give new texts in these `fields`, as in sym,account, numbers, and keep them with the stream")
 	flags.BoolVar(&f.feed.Raw, "raw", false, "input is record bytes, as the stream holds them")
 	f.addRaw(cmd, "times and scaled fields in the input are integers, as they are stored")
 	f.addFormat(cmd)
 	cmd.MarkFlagsMutuallyExclusive("raw", "raw-values")
 	cmd.MarkFlagsMutuallyExclusive("raw", "defaults")
+	cmd.MarkFlagsMutuallyExclusive("raw", "learn")
+	cmd.MarkFlagsMutuallyExclusive("raw-values", "learn")
+	completeWith(cmd, "learn", completeColumns)
 	return cmd
 }
 
@@ -88,11 +96,18 @@ func (a *app) append(ctx context.Context, dir string, f *appendFlags) (err error
 		}
 		f.batch = limit
 	}
+	var texts *learner
+	if !f.feed.Raw && !f.rawValues {
+		if texts, err = newLearner(st, f.learn); err != nil {
+			return err
+		}
+		f.feed.Texts = texts
+	}
 	if a.inTerminal {
 		a.note("ledgerctl: reading records from the terminal; Ctrl-D ends the input")
 	}
 	in, bar := a.input()
-	p := newAppender(a, st, f)
+	p := newAppender(a, st, f, texts)
 	p.in = feed.Open(ctx, in, st.Schema(), f.feed, f.batch)
 	err = p.run(ctx, f.linger.v)
 	bar.end()

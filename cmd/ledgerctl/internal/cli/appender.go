@@ -19,6 +19,8 @@ type appender struct {
 	in *feed.Feed
 	f  *appendFlags
 
+	texts *learner // nil where input is numbers only
+
 	w     listing.Writer // of acknowledgements
 	row   listing.Row
 	rows  []byte // records of the unfinished batch
@@ -29,10 +31,10 @@ type appender struct {
 	lastLine int // of the last record appended
 }
 
-func newAppender(a *app, st *stream.Stream, f *appendFlags) *appender {
+func newAppender(a *app, st *stream.Stream, f *appendFlags, texts *learner) *appender {
 	next := st.Cursors().Appended
 	return &appender{
-		a: a, st: st, f: f, first: next, next: next,
+		a: a, st: st, f: f, texts: texts, first: next, next: next,
 		w: a.listing(&f.listFlags, []listing.Column{{Name: "first_seq", Kind: listing.Exact}, {Name: "count", Kind: listing.Number}}),
 	}
 }
@@ -75,6 +77,9 @@ func (p *appender) run(ctx context.Context, linger time.Duration) error {
 func (p *appender) flush(n int) error {
 	width := p.st.Schema().Width()
 	batch := p.rows[:n*width]
+	if err := p.texts.save(); err != nil {
+		return err
+	}
 	var first stream.Seq
 	var err error
 	if p.f.at.set() {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"example.com/ledger/cmd/ledgerctl/internal/value"
 	"example.com/ledger/schema"
@@ -21,6 +23,7 @@ type binder struct {
 	s      *schema.Schema
 	o      Options
 	fields []schema.Field
+	texts  uint32 // a bit for each field whose values may be texts
 	all    uint32 // a bit for each field and, above them, for the time
 	seen   uint32 // of the record at hand
 }
@@ -30,6 +33,12 @@ func newBinder(s *schema.Schema, o Options) *binder {
 	if o.RawValues {
 		for i := range b.fields {
 			b.fields[i].Scale = 0
+		}
+		b.o.Texts = nil
+	}
+	for i, f := range b.fields {
+		if b.o.Texts != nil && b.o.Texts.Has(f.Name) {
+			b.texts |= 1 << i
 		}
 	}
 	return b
@@ -84,7 +93,7 @@ func (b *binder) set(rec []byte, column int, text string) error {
 		return b.mark(b.timeBit(), "ts")
 	}
 	f := b.fields[column]
-	v, err := f.ParseValue(text)
+	v, err := b.value(column, text)
 	if err != nil {
 		return err
 	}
@@ -92,6 +101,37 @@ func (b *binder) set(rec []byte, column int, text string) error {
 		return err
 	}
 	return b.mark(1<<column, f.Name)
+}
+
+// value reads a field's value. Where it may be a text, one that has no number is
+// read as a number, as it is printed.
+func (b *binder) value(column int, text string) (int64, error) {
+	f := b.fields[column]
+	if b.texts&(1<<column) == 0 {
+		v, err := f.ParseValue(text)
+		if err != nil && b.o.Texts != nil && f.Scale == 0 && isName(text) {
+			err = fmt.Errorf("%w; with --learn %s such texts get numbers", err, f.Name)
+		}
+		return v, err
+	}
+	n, ok, err := b.o.Texts.Number(f.Name, text)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	if ok {
+		return int64(n), nil
+	}
+	v, err := f.ParseValue(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s: the stream's dictionary has no %.40q; with --learn %[1]s new texts get numbers", f.Name, text)
+	}
+	return v, nil
+}
+
+// isName tells whether a text looks like a name, and not like a mistyped number.
+func isName(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsLetter(r)
 }
 
 func (b *binder) time(text string) (int64, error) {
@@ -113,7 +153,15 @@ func (b *binder) mark(bit uint32, name string) error {
 	return nil
 }
 
-// end checks that the record is whole.
+// done checks a record behind its last value.
+func (b *binder) done(rec []byte) error {
+	if err := b.end(); err != nil || b.o.Texts == nil {
+		return err
+	}
+	return b.o.Texts.Check(rec)
+}
+
+// end checks that nothing is missing.
 func (b *binder) end() error {
 	missing := b.all &^ b.seen
 	switch {

@@ -83,7 +83,7 @@ func (c *csvSource) record(rec []byte, line string) (err error) {
 			return err
 		}
 	}
-	return c.b.end()
+	return c.b.done(rec)
 }
 
 // splitCSV appends the cells of a line, without the white space around them. A

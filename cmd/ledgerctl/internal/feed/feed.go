@@ -19,9 +19,21 @@ import (
 // Options say how input is to be read. The zero value reads CSV or JSON lines,
 // told apart by their first byte, with every field present.
 type Options struct {
-	Raw       bool // record bytes in row form instead of text
-	RawValues bool // times and scaled fields are integers, as stored
-	Defaults  bool // fields that are missing are 0
+	Raw       bool  // record bytes in row form instead of text
+	RawValues bool  // times and scaled fields are integers, as stored
+	Defaults  bool  // fields that are missing are 0
+	Texts     Texts // what stands for numbers in text input; nil: nothing does
+}
+
+// Texts are the texts that numbers of a stream's records stand for. The feed's
+// goroutine calls it.
+type Texts interface {
+	// Has tells whether a field's values may be texts.
+	Has(field string) bool
+	// Number returns the number of a text of such a field, and whether it has one.
+	Number(field, text string) (n uint64, ok bool, err error)
+	// Check looks at a whole record. Its error is that of the record's line.
+	Check(rec []byte) error
 }
 
 // A LineError says where input is wrong.

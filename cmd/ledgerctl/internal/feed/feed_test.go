@@ -204,3 +204,52 @@ func TestFeedEnds(t *testing.T) {
 		cancel()
 	})
 }
+
+// texts are numbers of the field side, and refuse records of the time 9.
+type texts map[string]uint64
+
+func (x texts) Has(field string) bool { return field == "side" }
+
+func (x texts) Number(_, text string) (uint64, bool, error) {
+	if text == "broken" {
+		return 0, false, errors.New("broken")
+	}
+	n, ok := x[text]
+	return n, ok, nil
+}
+
+func (x texts) Check(rec []byte) error {
+	if schema.Time(rec) == 9 {
+		return errors.New("refused")
+	}
+	return nil
+}
+
+func TestTexts(t *testing.T) {
+	x := texts{"buy": 1, "7": 2, "far": 256}
+	for in, want := range map[string]string{
+		"1,2,3,buy":    "1 200 3 1",
+		"1,2,3,7":      "1 200 3 2", // a text first
+		"1,2,3,8":      "1 200 3 8",
+		"1,2,3,sell":   `line 2: side: the stream's dictionary has no "sell"; with --learn side new texts get numbers`,
+		"1,2,3,broken": "line 2: side: broken",
+		"1,2,x,buy":    `line 2: not a decimal number: "x", for qty; with --learn qty such texts get numbers`,
+		"1,x,3,buy":    `line 2: not a decimal number: "x", for px`,
+		"9,2,3,buy":    "line 2: refused",
+	} {
+		got, err := read(testSchema(t), strings.NewReader("ts,px,qty,side\n"+in+"\n"), feed.Options{Texts: x})
+		if err != nil {
+			got = []string{err.Error()}
+		}
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %q, want %q", in, got, want)
+		}
+	}
+	if _, err := read(testSchema(t), strings.NewReader("ts,px,qty,side\n1,2,3,far\n"), feed.Options{Texts: x}); !errors.Is(err, schema.ErrRange) {
+		t.Errorf("a number that doesn't fit: %v", err)
+	}
+	got, err := read(testSchema(t), strings.NewReader("ts,px,qty,side\n9,2,3,7\n"), feed.Options{Texts: x, RawValues: true})
+	if err != nil || len(got) != 1 || got[0] != "9 2 3 7" {
+		t.Errorf("raw values: %q, %v", got, err)
+	}
+}

@@ -31,7 +31,7 @@ func (j *jsonSource) Next(rec []byte) error {
 		return j.b.set(rec, column, text)
 	})
 	if err == nil {
-		err = j.b.end()
+		err = j.b.done(rec)
 	}
 	if err != nil {
 		return j.in.bad(0, err)

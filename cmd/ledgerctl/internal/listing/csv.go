@@ -52,8 +52,11 @@ func (c *csvWriter) Write(r *Row) error {
 func (c *csvWriter) Flush() error { return c.header() }
 func (c *csvWriter) Close() error { return c.header() }
 
+// appendCSV puts quotes around a cell that needs them: one that begins or ends
+// with a blank does, for there are readers that cut blanks off.
 func appendCSV(line, cell []byte) []byte {
-	if !bytes.ContainsAny(cell, ",\"\r\n") && (len(cell) == 0 || cell[0] != ' ' && cell[0] != '\t') {
+	n := len(cell)
+	if !bytes.ContainsAny(cell, ",\"\r\n") && (n == 0 || !blank(cell[0]) && !blank(cell[n-1])) {
 		return append(line, cell...)
 	}
 	line = append(line, '"')
@@ -65,3 +68,5 @@ func appendCSV(line, cell []byte) []byte {
 	}
 	return append(line, '"')
 }
+
+func blank(c byte) bool { return c == ' ' || c == '\t' }
