@@ -32,8 +32,13 @@ type ConsumerInfo struct {
 	Position Seq       // the next number that it reads
 	Lag      uint64    // records published and not yet committed by it
 	Hold     uint64    // records that retention keeps for it at most; 0: none
-	At       time.Time // of its last commit
+	At       time.Time // of its last Commit or Reset; where it has none, of its first Hold
 }
+
+// HeldFrom is the number from which on retention keeps records for the consumer:
+// its position, or above it where the hold is shorter than the lag. Without a
+// hold it means nothing.
+func (c ConsumerInfo) HeldFrom() Seq { return c.Position + Seq(c.Lag-min(c.Lag, c.Hold)) }
 
 // OpenConsumer opens the consumer of that name of the stream in dir. A new one
 // begins at number 0 and is on disk after its first Commit or Hold. Errors:
@@ -89,6 +94,14 @@ func (c *Consumer) Position() Seq {
 	return Seq(c.c.Position)
 }
 
+// Held is the number of records that retention keeps for the consumer at most; 0
+// if it has no hold.
+func (c *Consumer) Held() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.c.Hold
+}
+
 // Commit says that all below next has been dealt with. When it returns nil that
 // is on disk. It goes forward only: below the position the error is ErrRange.
 func (c *Consumer) Commit(next Seq) error {
@@ -96,7 +109,7 @@ func (c *Consumer) Commit(next Seq) error {
 		if uint64(next) < m.Position {
 			return fmt.Errorf("%w: consumer %s is at %d, and %d is behind that", ErrRange, m.Name, m.Position, next)
 		}
-		m.Position = uint64(next)
+		m.Position, m.At = uint64(next), time.Now().UTC()
 		return nil
 	})
 }
@@ -104,14 +117,15 @@ func (c *Consumer) Commit(next Seq) error {
 // Reset sets the position, back too: what follows is read again.
 func (c *Consumer) Reset(next Seq) error {
 	return c.change(func(m *meta.Consumer) error {
-		m.Position = uint64(next)
+		m.Position, m.At = uint64(next), time.Now().UTC()
 		return nil
 	})
 }
 
 // Hold asks the writer's retention to keep what this consumer has not committed,
 // but at most the newest records of the stream, so that one that died doesn't
-// fill the disk. 0 ends that.
+// fill the disk. 0 ends that. An operator may set it too, while the consumer is
+// at work: Commit and Reset keep the hold that is on disk.
 func (c *Consumer) Hold(records uint64) error {
 	return c.change(func(m *meta.Consumer) error {
 		m.Hold = records
@@ -124,10 +138,17 @@ func (c *Consumer) change(f func(*meta.Consumer) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.c
+	if now, err := readConsumer(c.fsys, c.path(m.Name)); err == nil && now.ID == c.id {
+		m.Hold = now.Hold
+	} else if errors.Is(err, fs.ErrNotExist) {
+		m.Hold = 0 // removed, and what it held with it
+	}
 	if err := f(&m); err != nil {
 		return err
 	}
-	m.At = time.Now().UTC()
+	if m.At.IsZero() {
+		m.At = time.Now().UTC()
+	}
 	b, err := m.Encode()
 	if err != nil {
 		return err
@@ -148,14 +169,35 @@ func (c *Consumer) change(f func(*meta.Consumer) error) error {
 func (c *Consumer) Remove() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	err := c.fsys.Remove(c.path(c.c.Name))
-	if errors.Is(err, fs.ErrNotExist) {
+	err := removeConsumer(c.fsys, c.dir, c.c.Name)
+	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
-	if err == nil {
-		err = c.fsys.SyncDir(filepath.Join(c.dir, meta.Consumers))
+	c.c.Position, c.c.Hold, c.c.At = 0, 0, time.Time{}
+	return err
+}
+
+// RemoveConsumer forgets the consumer of that name of the stream in dir, and what
+// it held, also where its file is damaged. Errors: ErrName, ErrNotFound.
+func RemoveConsumer(dir, name string) error {
+	if err := meta.CheckName(name); err != nil {
+		return fmt.Errorf("%w: consumer %w", ErrName, err)
 	}
-	c.c.Position, c.c.Hold = 0, 0
+	if _, err := readInfo(disk.OS(), dir); err != nil {
+		return err
+	}
+	return removeConsumer(disk.OS(), dir, name)
+}
+
+func removeConsumer(fsys disk.FS, dir, name string) error {
+	folder := filepath.Join(dir, meta.Consumers)
+	err := fsys.Remove(filepath.Join(folder, name+consumerSuffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: no consumer %s of %s", ErrNotFound, name, dir)
+	}
+	if err == nil {
+		err = fsys.SyncDir(folder)
+	}
 	return err
 }
 
@@ -199,13 +241,12 @@ func (r *Reader) Consumers() ([]ConsumerInfo, error) {
 
 // held is the number from which on retention keeps everything, and the consumer
 // that asked for it; ok is false if none does.
-func held(cs []ConsumerInfo, next uint64) (from uint64, name string, ok bool) {
+func held(cs []ConsumerInfo) (from uint64, name string, ok bool) {
 	for _, c := range cs {
 		if c.Hold == 0 {
 			continue
 		}
-		at := max(uint64(c.Position), next-min(next, c.Hold))
-		if !ok || at < from {
+		if at := uint64(c.HeldFrom()); !ok || at < from {
 			from, name, ok = at, c.Name, true
 		}
 	}

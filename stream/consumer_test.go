@@ -91,3 +91,58 @@ func TestHold(t *testing.T) {
 		t.Fatalf("dropped %d segments, want the 3 left", n)
 	}
 }
+
+// TestHoldByOperator: a hold that another process sets or ends outlives the
+// commits of the consumer, and doesn't look like one.
+func TestHoldByOperator(t *testing.T) {
+	sch := small(t)
+	dir := filepath.Join(t.TempDir(), "s")
+	s := must[*Stream](t)(Create(dir, Options{Schema: sch, Capacity: 4}))
+	defer s.Close()
+	for i := range 3 {
+		if _, _, err := s.Append(recs(sch, i, 4)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	only := func() ConsumerInfo {
+		t.Helper()
+		cs := must[[]ConsumerInfo](t)(s.Consumers())
+		if len(cs) != 1 {
+			t.Fatalf("Consumers = %+v, want one", cs)
+		}
+		return cs[0]
+	}
+	c := must[*Consumer](t)(OpenConsumer(dir, "risk"))
+	if err := c.Commit(2); err != nil {
+		t.Fatal(err)
+	}
+	before := only()
+	operator := must[*Consumer](t)(OpenConsumer(dir, "risk"))
+	if err := operator.Hold(5); err != nil {
+		t.Fatal(err)
+	}
+	if i := only(); i.Hold != 5 || !i.At.Equal(before.At) || i.HeldFrom() != 7 {
+		t.Fatalf("with a hold of 5: %+v, held from %d; want the commit of %v and 7", i, i.HeldFrom(), before.At)
+	}
+	if err := c.Commit(9); err != nil {
+		t.Fatal(err)
+	}
+	if i := only(); i.Hold != 5 || c.Held() != 5 || i.HeldFrom() != 9 {
+		t.Fatalf("after a commit: %+v, held from %d", i, i.HeldFrom())
+	}
+	if err := RemoveConsumer(dir, "risk"); err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveConsumer(dir, "risk"); !errors.Is(err, ErrNotFound) {
+		t.Fatalf("RemoveConsumer again: %v, want ErrNotFound", err)
+	}
+	if err := RemoveConsumer(dir, "../s"); !errors.Is(err, ErrName) {
+		t.Fatalf("RemoveConsumer(../s): %v, want ErrName", err)
+	}
+	if err := c.Commit(10); err != nil {
+		t.Fatal(err)
+	}
+	if i := only(); i.Hold != 0 || i.Position != 10 {
+		t.Fatalf("a commit after the removal: %+v, want 10 without a hold", i)
+	}
+}

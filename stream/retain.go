@@ -87,7 +87,7 @@ func (s *Stream) unheld(chosen []retention.Dropped) ([]retention.Dropped, error)
 	if err != nil {
 		return nil, err
 	}
-	from, name, ok := held(cs, s.published.Load())
+	from, name, ok := held(cs)
 	if !ok {
 		return chosen, nil
 	}
