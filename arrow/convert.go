@@ -24,12 +24,15 @@ type Converter struct {
 }
 
 // NewConverter returns a Converter of records of schema s. Of the options Columns,
-// Raw and Allocator count. A column that isn't there, or is named twice, is
+// Raw, Texts and Allocator count. A column that isn't there, or is named twice, is
 // segment.ErrField.
 func NewConverter(s *schema.Schema, o Options) (*Converter, error) {
 	columns, err := columnsOf(s, o.Columns, o.Raw)
 	if err != nil {
 		return nil, err
+	}
+	if !o.Raw {
+		withTexts(columns, o.Texts)
 	}
 	c := &Converter{s: s, columns: columns, schema: schemaOf(s, columns), mem: o.Allocator}
 	if c.mem == nil {
@@ -64,6 +67,14 @@ func (c *Converter) batch(g segment.Segment, at []uint32, p *pin) (apache.Record
 	}()
 	err := disk.Guard(func() error {
 		for _, col := range c.columns {
+			if col.texts != nil {
+				a, err := c.strings(col, g, at, n)
+				if err != nil {
+					return err
+				}
+				arrays = append(arrays, a)
+				continue
+			}
 			b, err := c.buffer(col, g, at, n, p)
 			if err != nil {
 				return err

@@ -16,16 +16,17 @@
 //
 // seq is uint64, ts is timestamp[ns, us or ms, UTC], a field is the integer of
 // its kind, or, where it has a scale, a decimal128 of that scale that holds every
-// value of the kind. Nothing is null. Options.Raw leaves ts and scaled fields the
-// integers that they are stored as.
+// value of the kind. A field whose numbers stand for Options.Texts is a string.
+// Nothing is null. Options.Raw leaves ts and scaled fields the integers that they
+// are stored as.
 //
 // # What is copied
 //
 // Columns of a sealed segment in the column layout whose Arrow type is that of
 // their kind (ts, fields without a scale, all of them with Raw) are not copied: an
 // array is the mapped file itself, checked against its CRC before. seq is not
-// stored, and made; decimals are converted; the active segment and the row layout
-// are rows, and their columns are gathered.
+// stored, and made; decimals are converted, and texts looked up; the active
+// segment and the row layout are rows, and their columns are gathered.
 //
 // # How long batches live
 //

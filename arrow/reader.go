@@ -30,6 +30,11 @@ type Options struct {
 	BatchRecords int
 	// Raw leaves ts and scaled fields the integers that they are stored as.
 	Raw bool
+	// Texts are what the numbers of a field stand for: number n is entry n−1. The
+	// field's column is strings then; a number that has no text is its digits. Raw
+	// and fields with a scale have none. The texts of one batch's column may have
+	// 2 GiB.
+	Texts map[string][]string
 	// Dropped is told of ranges in between that are gone. If it is nil such a
 	// range ends the reading with its *stream.DroppedError.
 	Dropped func(*stream.DroppedError)

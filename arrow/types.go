@@ -25,6 +25,7 @@ type column struct {
 	number int // of a field, segment.TimeField or columnSeq
 	field  schema.Field
 	typ    apache.DataType
+	texts  []string // what its numbers stand for; nil: for themselves
 }
 
 // decimal tells whether values are made into decimal128.
@@ -33,11 +34,11 @@ func (c column) decimal() bool { return c.typ.ID() == apache.DECIMAL128 }
 // columnsOf returns the columns of that name, or all of them where none is named.
 func columnsOf(s *schema.Schema, names []string, raw bool) ([]column, error) {
 	all := []column{
-		{columnSeq, schema.Field{Name: "seq", Kind: schema.U64}, apache.PrimitiveTypes.Uint64},
-		{segment.TimeField, schema.Field{Name: "ts", Kind: schema.I64}, timestamp(s.Unit(), raw)},
+		{columnSeq, schema.Field{Name: "seq", Kind: schema.U64}, apache.PrimitiveTypes.Uint64, nil},
+		{segment.TimeField, schema.Field{Name: "ts", Kind: schema.I64}, timestamp(s.Unit(), raw), nil},
 	}
 	for i, f := range s.Fields() {
-		all = append(all, column{i, f, typeOf(f, raw)})
+		all = append(all, column{i, f, typeOf(f, raw), nil})
 	}
 	if len(names) == 0 {
 		return all, nil

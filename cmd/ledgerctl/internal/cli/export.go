@@ -37,8 +37,9 @@ func newExport(a *app) *cobra.Command {
   .seg         one sealed segment that says itself what it holds: all columns of
                records whose numbers have no gaps
 
-In Arrow and Parquet ts is a timestamp in UTC and a field with a scale a decimal,
-unless --raw-values asks for integers.
+In Arrow and Parquet ts is a timestamp in UTC, a field with a scale a decimal, and
+a field whose numbers stand for texts a string, unless --raw-values asks for
+integers. A .seg file has numbers only; dictionary.json has their texts.
 
 The file is there whole or not at all: it is written beside its name, synced and
 renamed, and only then replaces what was there. Exporting takes no lock and
@@ -119,6 +120,14 @@ func (e *exportRun) write(ctx context.Context, w io.Writer) error {
 func (e *exportRun) sink(w io.Writer) (exporter.Sink, error) {
 	s := e.scan.snap.Schema()
 	o := arrow.Options{Columns: e.flags.columns, Raw: e.flags.rawValues}
+	if !o.Raw && (e.format == exporter.Arrow || e.format == exporter.Parquet) {
+		// Behind the snapshot: what its records hold has a text on disk by now.
+		names, err := openNames(e.stream)
+		if err != nil {
+			return nil, &hintedError{err, "with --raw-values numbers are written as they are stored"}
+		}
+		o.Texts = names.d.Texts()
+	}
 	var sink exporter.Sink
 	var err error
 	switch e.format {

@@ -126,6 +126,17 @@ func (d *Dictionary) Clone() *Dictionary {
 // Has tells whether the field's numbers stand for texts.
 func (d *Dictionary) Has(field string) bool { return len(d.lists[field]) > 0 }
 
+// Texts returns the texts of each field that has some: number n is entry n−1.
+func (d *Dictionary) Texts() map[string][]string {
+	all := map[string][]string{}
+	for field, list := range d.lists {
+		for _, e := range list {
+			all[field] = append(all[field], e.Text)
+		}
+	}
+	return all
+}
+
 // Text returns the text of a field's number, and whether there is one.
 func (d *Dictionary) Text(field string, n uint64) (string, bool) {
 	list := d.lists[field]

@@ -67,8 +67,8 @@ type arrowSink struct {
 	w *ipc.FileWriter
 }
 
-// NewArrow returns a Sink of the Arrow IPC file format. Of the options Columns and
-// Raw count.
+// NewArrow returns a Sink of the Arrow IPC file format. Of the options Columns,
+// Raw and Texts count.
 func NewArrow(w io.Writer, s *schema.Schema, o arrow.Options) (Sink, error) {
 	c, err := arrow.NewConverter(s, o)
 	if err != nil {

@@ -31,7 +31,7 @@ type parquetSink struct {
 // NewParquet returns a Sink of Parquet: Zstandard pages; seq and ts, which mostly
 // grow, as differences; the rest by dictionary as long as that is small, and then
 // as differences, too. Decimals of up to 18 digits are integers there, larger ones
-// bytes. Of the options Columns and Raw count.
+// bytes. Texts are by dictionary, too. Of the options Columns, Raw and Texts count.
 func NewParquet(w io.Writer, s *schema.Schema, o arrow.Options) (Sink, error) {
 	c, err := arrow.NewConverter(s, o)
 	if err != nil {
@@ -49,6 +49,9 @@ func NewParquet(w io.Writer, s *schema.Schema, o arrow.Options) (Sink, error) {
 	for _, f := range c.Schema().Fields() {
 		if d, ok := f.Type.(*apache.Decimal128Type); ok && d.Precision > 18 {
 			continue // bytes
+		}
+		if f.Type.ID() == apache.STRING {
+			continue
 		}
 		options = append(options, parquet.WithEncodingFor(f.Name, parquet.Encodings.DeltaBinaryPacked))
 		if f.Name == "seq" || f.Name == "ts" {
