@@ -39,7 +39,7 @@ func askHistory(r *run) (*report.Question, map[string][]report.Chart, error) {
 		r.notes = append(r.notes, fmt.Sprintf("The longest history was left out: it needs %s of free disk.", report.Format(float64(need), report.Bytes)))
 	}
 	t := &report.Table{Title: "Append of single records by length of history", Keys: []string{"mode", "records before"}, Metrics: []report.Metric{
-		{Name: "append, a record", Unit: report.Nanos}, {Name: "against the shortest", Unit: report.Number}, {Name: "with rolls, a record", Unit: report.Nanos},
+		{Name: "append, a record", Unit: report.Nanos}, {Name: "against the shortest", Unit: report.Number}, {Name: "instructions", Unit: report.Number}, {Name: "with rolls, a record", Unit: report.Nanos},
 		{Name: "random read", Unit: report.Nanos}, {Name: "open", Unit: report.Nanos}, {Name: "heap", Unit: report.Bytes},
 	}}
 	modes := []stream.Durability{stream.Sealed}
@@ -56,6 +56,11 @@ func askHistory(r *run) (*report.Question, map[string][]report.Chart, error) {
 			r.progress("%s: built a history of %s records", mode, short(n))
 		}
 		r.settle()
+		for range pick(r, 1, 3, 3) {
+			r.countInstructions(spec{Engine: mode.String(), Dir: dir}, sizes, func(n uint64, perAppend float64) {
+				t.Row(mode.String(), short(n)).Add(map[string]float64{"instructions": perAppend})
+			})
+		}
 		extra := map[string]float64{}
 		for i, n := range sizes {
 			extra[fmt.Sprint(i)] = float64(n)
@@ -101,6 +106,7 @@ func askHistory(r *run) (*report.Question, map[string][]report.Chart, error) {
 	}
 	q := &report.Question{Tables: []*report.Table{t}, Notes: []string{
 		fmt.Sprintf("All streams are open in one process, and get %d single records in turn, in an order that changes; a figure is the median of a process's passes, 'with rolls' their mean.", historyPass),
+		fmt.Sprintf("Instructions are those of user space, an append, counted by valgrind between a process that appends %d records and one that appends %d, with one processor and no garbage collection.", countFew, countMany),
 		"The longer histories grow by about 150,000 records in each round.",
 		"Random reads are among the oldest 10,000 records. Heap is what opening added to the Go heap.",
 		"'Against the shortest' is the median of the ratios of passes that follow each other. Every eight passes all streams are closed and opened, and the shortest is made anew, so that it stays short.",
