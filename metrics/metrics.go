@@ -4,7 +4,7 @@
 //	c.Add("fills", s)
 //	prometheus.MustRegister(c)
 //
-// A scrape asks each stream for its figures (Stream.Stats, Consumers), which
+// A scrape asks each stream for its figures (Stream.Stats), which
 // holds up appends for less than a microsecond. Nothing is counted between
 // scrapes but the times of syncs, for which see SyncObserver. The metrics and what
 // they mean are in docs/operations.md, a dashboard and alerts in docs/operations.
@@ -38,7 +38,6 @@ type source interface {
 	Info() stream.Info
 	Schema() *schema.Schema
 	Stats() (stream.Stats, error)
-	Consumers() ([]stream.ConsumerInfo, error)
 }
 
 // syncBuckets reach from a disk with a write cache that needs no flush to one that
@@ -126,8 +125,7 @@ func collect(ch chan<- prometheus.Metric, name string, s source) (lost int64) {
 	info := s.Info()
 	ch <- prometheus.MustNewConstMetric(about, prometheus.GaugeValue, 1, name, info.Durability.String(), info.Layout.String())
 	st, err := s.Stats()
-	consumers, cerr := s.Consumers()
-	ok := err == nil && cerr == nil
+	ok := err == nil && st.ConsumersErr == nil
 	ch <- prometheus.MustNewConstMetric(up, prometheus.GaugeValue, number(ok), name)
 	if err == nil {
 		f := figures{st, float64(s.Schema().Unit().PerSecond())}
@@ -140,7 +138,7 @@ func collect(ch chan<- prometheus.Metric, name string, s source) (lost int64) {
 			}
 		}
 	}
-	for _, i := range consumers {
+	for _, i := range st.Consumers {
 		for _, m := range consumed {
 			ch <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, m.value(i), name, i.Name)
 		}

@@ -105,7 +105,7 @@ func TestFigures(t *testing.T) {
 	want := map[string]float64{
 		"ledger_up": 1, "ledger_stream_info/commit": 1, "ledger_poisoned": 0,
 		"ledger_records": 36, "ledger_segments": float64(st.Segments), "ledger_size_bytes": float64(st.Bytes),
-		"ledger_first_sequence": 64, "ledger_next_sequence": 100, "ledger_durable_sequence": 100, "ledger_durable_lag_records": 0,
+		"ledger_first_sequence": 64, "ledger_next_sequence": 100, "ledger_durable_sequence": 100, "ledger_durable_lag_records": 0, "ledger_durable_lag_seconds": 0,
 		"ledger_oldest_timestamp_seconds": 64, "ledger_newest_timestamp_seconds": 99,
 		"ledger_open_snapshots": 0, "ledger_leaked_snapshots_total": float64(st.Leaked), "ledger_dropped_records_total": 64,
 		"ledger_appends_total": 2, "ledger_appended_records_total": 100, "ledger_append_waits_total": float64(st.Waits),

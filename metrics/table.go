@@ -44,6 +44,8 @@ var both = []metric{
 		func(f figures) float64 { return float64(f.DurableSeq) }),
 	ofStream("durable_lag_records", gauge, "Records that were appended and are not on disk yet. It only grows on a stream that doesn't sync.",
 		func(f figures) float64 { return float64(f.NextSeq - min(f.NextSeq, f.DurableSeq)) }),
+	ofStream("durable_lag_seconds", gauge, "From the ts of the first record that is not on disk to the newest: how much of the tape a power loss would take.",
+		func(f figures) float64 { return float64(f.DurableLag) / f.perSecond }),
 	ofStream("oldest_timestamp_seconds", gauge, "Smallest ts of the records that are there; 0 if there are none.",
 		func(f figures) float64 { return float64(f.MinTime) / f.perSecond }),
 	ofStream("newest_timestamp_seconds", gauge, "Largest ts of the records that are there; 0 if there are none.",

@@ -2,10 +2,12 @@ package stream
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"example.com/ledger/retention"
+	"example.com/ledger/schema"
 )
 
 // TestConsumer: a position is durable, goes forward only, and its lag shows.
@@ -144,5 +146,47 @@ func TestHoldByOperator(t *testing.T) {
 	}
 	if i := only(); i.Hold != 0 || i.Position != 10 {
 		t.Fatalf("a commit after the removal: %+v, want 10 without a hold", i)
+	}
+}
+
+// TestStatsLag: the figures tell how far the slowest consumer is behind, how much
+// of the tape is not on disk, and of consumers that can't be read; a reader's, too.
+func TestStatsLag(t *testing.T) {
+	sch := small(t)
+	dir := filepath.Join(t.TempDir(), "s")
+	s := must[*Stream](t)(Create(dir, Options{Schema: sch, Capacity: 8, Durability: Os}))
+	defer s.Close()
+	if _, _, err := s.Append(recs(sch, 0, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if st := must[Stats](t)(s.Stats()); st.DurableLag != 0 || st.Lag() != 0 || len(st.Consumers) != 0 {
+		t.Fatalf("all is on disk: %+v", st)
+	}
+	later := recs(sch, 3, 2)
+	schema.PutTime(later, 1000)
+	schema.PutTime(later[sch.Width():], 1700)
+	if _, _, err := s.Append(later); err != nil {
+		t.Fatal(err)
+	}
+	for name, at := range map[string]Seq{"quick": 5, "slow": 1} {
+		if err := must[*Consumer](t)(OpenConsumer(dir, name)).Commit(at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := must[*Reader](t)(OpenReader(dir))
+	defer r.Close()
+	for who, st := range map[string]Stats{"stream": must[Stats](t)(s.Stats()), "reader": must[Stats](t)(r.Stats())} {
+		if st.DurableLag != 700 || st.Lag() != 4 || len(st.Consumers) != 2 || st.ConsumersErr != nil {
+			t.Errorf("%s: %+v; want 700 not on disk, and a lag of 4 among two", who, st)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "consumers", "slow.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if st := must[Stats](t)(s.Stats()); !errors.Is(st.ConsumersErr, ErrCorrupt) || st.Records != 5 {
+		t.Fatalf("beside a damaged consumer: %+v", st)
 	}
 }

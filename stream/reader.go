@@ -313,6 +313,7 @@ func (r *Reader) Stats() (Stats, error) {
 	for _, d := range n.v.drops {
 		st.Dropped += d.To - d.From
 	}
+	st.Consumers, st.ConsumersErr = r.Consumers()
 	return st, st.add(n)
 }
 

@@ -1,5 +1,7 @@
 package stream
 
+import "example.com/ledger/schema"
+
 // Stats are a stream's figures. Counts of what happened start at zero at Open.
 type Stats struct {
 	Records    uint64 // that are there
@@ -10,6 +12,10 @@ type Stats struct {
 	DurableSeq Seq    // the records below are on disk
 	MinTime    int64  // smallest and largest time, in the stream's unit; 0 if there are no records
 	MaxTime    int64
+	DurableLag int64 // from the time of the first record that is not on disk to MaxTime, in the stream's unit; 0 if all are
+
+	Consumers    []ConsumerInfo // by name
+	ConsumersErr error          // why Consumers is empty: the other figures are right
 
 	Appends    uint64 // batches
 	Appended   uint64 // records
@@ -25,7 +31,16 @@ type Stats struct {
 	Poisoned   bool
 }
 
-// Stats returns the stream's figures. It reads the times in memory.
+// Lag is that of the consumer that is furthest behind, in records; 0 without one.
+func (st Stats) Lag() (records uint64) {
+	for _, c := range st.Consumers {
+		records = max(records, c.Lag)
+	}
+	return records
+}
+
+// Stats returns the stream's figures. It reads the times in memory, and a small
+// file for each consumer.
 func (s *Stream) Stats() (Stats, error) {
 	s.mu.Lock()
 	c := s.counts
@@ -43,6 +58,7 @@ func (s *Stream) Stats() (Stats, error) {
 		return Stats{}, err
 	}
 	defer n.Close()
+	st.Consumers, st.ConsumersErr = s.Consumers()
 	return st, st.add(n)
 }
 
@@ -66,5 +82,25 @@ func (st *Stats) add(n *Snapshot) error {
 			st.Bytes += g.Bytes
 		}
 	}
+	if t, ok := n.timeFrom(st.DurableSeq); ok {
+		st.DurableLag = max(0, st.MaxTime-t)
+	}
 	return nil
+}
+
+// timeFrom is the time of record seq or, if a file has it, the smallest there,
+// which needs no look at its values. ok is false where there is none.
+func (n *Snapshot) timeFrom(seq Seq) (t int64, ok bool) {
+	at := max(uint64(seq), n.first)
+	if at >= n.end {
+		return 0, false
+	}
+	p, found := n.find(at, 0)
+	switch {
+	case found > at:
+		return 0, false
+	case p.file != nil:
+		return p.file.Header().MinTime, true
+	}
+	return schema.Time(p.mem.rows[int(at-p.mem.first)*n.s.Width():]), true
 }

@@ -83,6 +83,8 @@ func statColumns(l *listFlags) []listing.Column {
 		{Name: "sync_every"},
 		{Name: "retention"},
 		{Name: "schema"},
+		{Name: "consumers", Kind: listing.Number},
+		{Name: "lag", Kind: listing.Number},
 	}
 }
 
@@ -105,4 +107,11 @@ func (r *factRow) stat(s stream.Stats, i stream.Info) {
 	r.duration(i.SyncEvery)
 	r.Text(policyText(i.Retention, i.Schema.Unit()))
 	r.Text(i.Schema.String())
+	if s.ConsumersErr != nil {
+		r.Empty()
+		r.Empty()
+		return
+	}
+	r.Int(int64(len(s.Consumers)))
+	r.Uint(s.Lag())
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,8 @@ func newStat(a *app) *cobra.Command {
   appended, dropped         records ever appended; those that are gone again
   syncs                     empty: only the writer's process knows
   capacity, width           records a segment, bytes a record
-  schema                    the unit of ts, then each field with kind and scale`,
+  schema                    the unit of ts, then each field with kind and scale
+  consumers, lag            how many, and what the one furthest behind has not committed`,
 		Example: `  ledgerctl stat data/fills
   ledgerctl stat data/fills --format json | jq -r '.[0].next_seq'`,
 		Args:              a.oneStream,
@@ -40,7 +42,7 @@ func newStat(a *app) *cobra.Command {
 			if err := w.Write(&row.Row); err != nil {
 				return err
 			}
-			return w.Close()
+			return errors.Join(s.ConsumersErr, w.Close())
 		})
 	})
 	l.addFormat(cmd)
