@@ -7,6 +7,7 @@ import (
 	"example.com/ledger/internal/disk"
 	"example.com/ledger/schema"
 	"example.com/ledger/segment"
+	"example.com/ledger/stream"
 )
 
 // A Filter is a condition bound to a schema, for callers that have the records
@@ -28,6 +29,28 @@ func NewFilter(s *schema.Schema, p Pred) (*Filter, error) {
 
 // All reports whether the condition holds for every record there can be.
 func (f *Filter) All() bool { return f.t == always }
+
+// May reports whether the condition can hold for a record of p, as far as its
+// numbers, its times and its columns' smallest and largest values tell: where it
+// is false no record of p has to be looked at. It reads no values, and of a
+// column file at most the footer. p must have the filter's schema.
+func (f *Filter) May(p stream.Part) bool {
+	if p.Len() == 0 {
+		return false
+	}
+	h, sealed := p.Header()
+	pt := &part{p, h, sealed}
+	left := f.t.under(func(id int) (span, bool) { // what costs nothing comes first
+		if id >= 0 {
+			return span{}, false
+		}
+		return pt.bounds(id, columnAt(f.s, id).kind)
+	})
+	if left == always || left == never {
+		return left == always
+	}
+	return left.under(func(id int) (span, bool) { return pt.bounds(id, columnAt(f.s, id).kind) }) != never
+}
 
 // Match reports whether the condition holds for a record in row form.
 func (f *Filter) Match(rec []byte) bool { return f.match(f.t, rec) }

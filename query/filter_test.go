@@ -6,7 +6,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"example.com/ledger/schema"
 	"example.com/ledger/segment"
+	"example.com/ledger/stream"
 )
 
 // TestFilterAgainstNaive: a bound condition, over a record and over a segment in
@@ -41,6 +43,120 @@ func TestFilterAgainstNaive(t *testing.T) {
 			t.Fatalf("%v selects %d records, want %d", p, len(got), len(want))
 		}
 	})
+}
+
+// TestFilterMayAgainstNaive: no part is ruled out that has a record for which the
+// condition holds, and one whose bounds tell is ruled out.
+func TestFilterMayAgainstNaive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := allKinds
+		recs := rows(t, s, 0, rapid.SampledFrom([]int{0, 1, 60, 100, 210}).Draw(t, "n"))
+		layout := rapid.SampledFrom([]segment.Layout{segment.Columns, segment.Rows}).Draw(t, "layout")
+		v, done := snapshot(t, s, recs, stream.Options{Capacity: 50, Layout: layout}, rapid.Bool().Draw(t, "seal"))
+		defer done()
+		p := preds(t, s, recs, 3)
+		f, err := NewFilter(s, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for pt, err := range v.Parts(0, v.End()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			holds := false
+			for i := pt.First; i < pt.End; i++ {
+				holds = holds || naiveHolds(s, p, recs[int(i)*s.Width():][:s.Width()])
+			}
+			if holds && !f.May(pt) {
+				t.Fatalf("%v rules out [%d, %d), in which it holds", p, pt.First, pt.End)
+			}
+			for id := range s.NumFields() {
+				lo, hi, ok := pt.Bounds(id)
+				if !ok {
+					continue
+				}
+				name, below, above := s.Field(id).Name, Lt(s.Field(id).Name, lo), Gt(s.Field(id).Name, hi)
+				if !s.Field(id).Kind.Signed() {
+					below, above = Lt(name, uint64(lo)), Gt(name, uint64(hi))
+				}
+				if f, err := NewFilter(s, And(p, Or(below, above))); err != nil || f.May(pt) {
+					t.Fatalf("%v outside of its bounds is not ruled out: %v", name, err)
+				}
+			}
+		}
+	})
+}
+
+// TestFilterMay says for which parts a condition is worth a look: here b and the
+// time begin a hundred higher in each of three segments.
+func TestFilterMay(t *testing.T) {
+	s := allKinds
+	b, _ := s.Index("b")
+	var recs []byte
+	for i := range 120 {
+		rec := make([]byte, s.Width())
+		schema.PutTime(rec, int64(i/50*100+i%50))
+		if err := s.PutInt(rec, b, int64(i/50*100+i%50)); err != nil {
+			t.Fatal(err)
+		}
+		recs = append(recs, rec...)
+	}
+	for _, layout := range []segment.Layout{segment.Columns, segment.Rows} {
+		v, done := snapshot(t, s, recs, stream.Options{Capacity: 50, Layout: layout}, true)
+		var parts []stream.Part
+		for pt, err := range v.Parts(0, v.End()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts = append(parts, pt)
+		}
+		if len(parts) != 3 {
+			t.Fatalf("%d segments, want 3", len(parts))
+		}
+		for _, c := range []struct {
+			where         string
+			columns, rows string // a letter for each segment: M where it may hold
+		}{
+			{"", "MMM", "MMM"},
+			{"seq in []", "---", "---"},
+			{"seq == 49", "M--", "M--"},
+			{"seq >= 50 && seq < 101", "-MM", "-MM"},
+			{"ts == 50us", "---", "---"},
+			{"ts > 48us && ts <= 100us", "MM-", "MM-"},
+			{"b == 49", "M--", "MMM"}, // rows have no bounds but those of the time
+			{"b in [50, 99]", "---", "MMM"},
+			{"!(b < 100)", "-MM", "MMM"},
+			{"b == 3 && ts >= 100us", "---", "-MM"},
+			{"b == 3 || ts >= 200us", "M-M", "MMM"},
+			{"b == 3 || seq == 60", "MM-", "MMM"},
+			{"a == 0", "MMM", "MMM"},
+			{"a != 0", "---", "MMM"},
+		} {
+			p, err := ParseWhere(s, c.where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := NewFilter(s, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := "", c.columns
+			if layout == segment.Rows {
+				want = c.rows
+			}
+			for _, pt := range parts {
+				if f.May(pt) {
+					got += "M"
+				} else {
+					got += "-"
+				}
+			}
+			if got != want {
+				t.Errorf("%v: %q may hold in %s, want %s", layout, c.where, got, want)
+			}
+		}
+		done()
+	}
 }
 
 // TestSets holds the algebra of sets against single values.

@@ -3,6 +3,7 @@ package query
 import (
 	"errors"
 
+	"example.com/ledger/schema"
 	"example.com/ledger/segment"
 	"example.com/ledger/stream"
 )
@@ -39,3 +40,19 @@ func (p *part) sorted() bool { return p.sealed && p.h.Sorted() }
 
 // whole reports whether all bounds that are known are those of these very records.
 func (p *part) whole() bool { return p.sealed && p.h.Count == uint64(p.Len()) }
+
+// bounds returns the order numbers between which a column's values lie, if that
+// is known without reading them. Those of fields cost a look at the footer.
+func (p *part) bounds(id int, k schema.Kind) (span, bool) {
+	var lo, hi int64
+	known := true
+	switch id {
+	case colSeq:
+		lo, hi = int64(p.First), int64(p.End-1)
+	case colTime:
+		lo, hi, known = p.h.MinTime, p.h.MaxTime, p.sealed
+	default:
+		lo, hi, known = p.Bounds(id)
+	}
+	return span{order(uint64(lo), k.Signed()), order(uint64(hi), k.Signed())}, known
+}

@@ -69,17 +69,7 @@ func (w *worker) known(id int) (span, bool) {
 		return z.span, z.known
 	}
 	z.asked = true
-	isSigned := w.b.col(id).kind.Signed()
-	var lo, hi int64
-	switch id {
-	case colSeq:
-		lo, hi, z.known = int64(w.part.First), int64(w.part.End-1), true
-	case colTime:
-		lo, hi, z.known = w.part.h.MinTime, w.part.h.MaxTime, w.part.sealed
-	default:
-		lo, hi, z.known = w.part.Bounds(id)
-	}
-	z.span = span{order(uint64(lo), isSigned), order(uint64(hi), isSigned)}
+	z.span, z.known = w.part.bounds(id, w.b.col(id).kind)
 	return z.span, z.known
 }
 

@@ -25,7 +25,7 @@ func newDump(a *app) *cobra.Command {
 		Long: `Print a stream's records: seq, ts, then the fields.
 
 Ranges are half-open, [from, to) and [since, until), and all that are given hold
-together, --where too. Segments that a range rules out are not read. Times print
+together, --where too. Segments that they rule out are not read. Times print
 as RFC 3339 in UTC, fields with a scale as decimals; append reads the output back.
 
 ` + whereHelp + `

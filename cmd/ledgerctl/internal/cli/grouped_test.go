@@ -16,7 +16,7 @@ import (
 // TestQueryError: what a query refuses is wrong usage, and too many groups are
 // told with what to do.
 func TestQueryError(t *testing.T) {
-	snap := testStream(t, []int64{1, 2, 3})
+	snap := testStream(t, []int64{1, 2, 3}, false)
 	q := func() *query.Query { return query.From(snap).Every(time.Nanosecond).MaxGroups(2) }
 	_, err := q().Run(t.Context(), query.Count())
 	var hinted *hintedError
@@ -54,7 +54,7 @@ func (l *lockedBuffer) String() string {
 // TestWatch: the bar shows the share of a snapshot's parts that have been read,
 // and is gone in the end.
 func TestWatch(t *testing.T) {
-	snap := testStream(t, make([]int64, 40))
+	snap := testStream(t, make([]int64, 40), false)
 	var b lockedBuffer
 	a := &app{errTerminal: true, noColor: true, errs: &b}
 	end := a.watch(snap, 4, 40)

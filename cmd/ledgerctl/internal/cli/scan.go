@@ -128,11 +128,9 @@ func (s *scan) run(ctx context.Context, f func(g segment.Segment, at []uint32) e
 	return err
 }
 
-// rulesOut tells whether no record of a part lies in the range of times.
-func (s *scan) rulesOut(p stream.Part) bool {
-	h, ok := p.Header()
-	return ok && s.times && (h.MaxTime < s.since || h.MinTime >= s.until && !s.open)
-}
+// rulesOut tells whether the condition, the range of times included, can hold for
+// no record of a part, without reading one.
+func (s *scan) rulesOut(p stream.Part) bool { return s.filter != nil && !s.filter.May(p) }
 
 // pass tells that n more records have been passed.
 func (s *scan) pass(n int) {

@@ -47,7 +47,7 @@ func TestLastAgainstNaive(t *testing.T) {
 	for i := range times {
 		times[i] = rng.Int64N(10)
 	}
-	snap := testStream(t, times)
+	snap := testStream(t, times, false)
 	for range 200 {
 		limit, n := rng.Int64N(12), rng.IntN(60)
 		var want []uint64
