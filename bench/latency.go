@@ -50,7 +50,7 @@ func askLatency(r *run) (*report.Question, map[string][]report.Chart, error) {
 		rows[i] = tables[j.sync].Row(report.Format(j.rate, report.Rate), j.name)
 		rows[i].Floor = j.name == jitter || j.name == engine.FloorStore || j.name == engine.FloorFdatasync
 	}
-	err := r.rounds(pick(r, 1, 3, 5), len(jobs), 1, func(round, i int) {
+	err := r.rounds(pick(r, 1, 3, 5), len(jobs), .75, func(round, i int) {
 		j := jobs[i]
 		if rows[i].Remark != "" && len(rows[i].Figures) == 0 {
 			return
@@ -71,12 +71,17 @@ func askLatency(r *run) (*report.Question, map[string][]report.Chart, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	q := &report.Question{Tables: []*report.Table{noSync, withSync}, Notes: []string{
+	tail, err := askTail(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	q := &report.Question{Tables: []*report.Table{noSync, withSync, tail}, Notes: []string{
 		fmt.Sprintf("A measurement lasts %v, with sync %v. Latency counts from the time at which the append was due, so that nothing is omitted; rolls and seals are included.", lasts[false], lasts[true]),
 		"Two reads of the clock are part of each figure, and of the jitter's: the same loop with no append in it. A percentile with fewer than five samples above it is left out.",
+		"A follower in the same process is woken, one in another process looks at the cursors page every 50 µs; both are beside a writer that spins.",
 	}}
 	var charts []report.Chart
-	for _, t := range []*report.Table{noSync, withSync} {
+	for _, t := range q.Tables {
 		var rates []string
 		for _, row := range t.Rows {
 			if !slices.Contains(rates, row.Keys[0]) {
