@@ -127,8 +127,9 @@ func collect(ch chan<- prometheus.Metric, name string, s source) (lost int64) {
 	st, err := s.Stats()
 	ok := err == nil && st.ConsumersErr == nil
 	ch <- prometheus.MustNewConstMetric(up, prometheus.GaugeValue, number(ok), name)
+	perSecond := float64(s.Schema().Unit().PerSecond())
 	if err == nil {
-		f := figures{st, float64(s.Schema().Unit().PerSecond())}
+		f := figures{st, perSecond}
 		for _, m := range both {
 			ch <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(f), name)
 		}
@@ -140,7 +141,7 @@ func collect(ch chan<- prometheus.Metric, name string, s source) (lost int64) {
 	}
 	for _, i := range st.Consumers {
 		for _, m := range consumed {
-			ch <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, m.value(i), name, i.Name)
+			ch <- prometheus.MustNewConstMetric(m.desc, prometheus.GaugeValue, m.value(consumerFigures{i, perSecond}), name, i.Name)
 		}
 	}
 	return st.Leaked

@@ -111,7 +111,7 @@ func TestFigures(t *testing.T) {
 		"ledger_appends_total": 2, "ledger_appended_records_total": 100, "ledger_append_waits_total": float64(st.Waits),
 		"ledger_syncs_total": float64(st.Syncs), "ledger_rolls_total": float64(st.Rolls), "ledger_seals_total": 2,
 		"ledger_seal_failures_total": 0, "ledger_seal_backlog_segments": 0, "ledger_sync_duration_seconds": 2,
-		"ledger_consumer_lag_records/risk": 10, "ledger_consumer_next_sequence/risk": 90, "ledger_consumer_hold_records/risk": 7,
+		"ledger_consumer_lag_records/risk": 10, "ledger_consumer_lag_seconds/risk": 99 - 64, "ledger_consumer_next_sequence/risk": 90, "ledger_consumer_hold_records/risk": 7,
 		"ledger_consumer_commit_timestamp_seconds/risk": at,
 	}
 	for name, w := range want {

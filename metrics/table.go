@@ -78,25 +78,33 @@ var written = []metric{
 		func(f figures) float64 { return number(f.Poisoned) }),
 }
 
+// consumerFigures are what a consumer's metrics are made of.
+type consumerFigures struct {
+	stream.ConsumerInfo
+	perSecond float64 // of the stream's unit of time
+}
+
 // A consumerMetric is one figure of each consumer.
 type consumerMetric struct {
 	desc  *prometheus.Desc
-	value func(stream.ConsumerInfo) float64
+	value func(consumerFigures) float64
 }
 
-func ofConsumer(name, help string, value func(stream.ConsumerInfo) float64) consumerMetric {
+func ofConsumer(name, help string, value func(consumerFigures) float64) consumerMetric {
 	return consumerMetric{prometheus.NewDesc("ledger_consumer_"+name, help, []string{"stream", "consumer"}, nil), value}
 }
 
 var consumed = []consumerMetric{
 	ofConsumer("lag_records", "Records published that the consumer has not committed.",
-		func(c stream.ConsumerInfo) float64 { return float64(c.Lag) }),
+		func(c consumerFigures) float64 { return float64(c.Lag) }),
+	ofConsumer("lag_seconds", "The same by ts: from the first record that the consumer has not committed to the newest.",
+		func(c consumerFigures) float64 { return float64(c.LagTime) / c.perSecond }),
 	ofConsumer("next_sequence", "Number of the record that the consumer reads next.",
-		func(c stream.ConsumerInfo) float64 { return float64(c.Position) }),
+		func(c consumerFigures) float64 { return float64(c.Position) }),
 	ofConsumer("hold_records", "Records that retention keeps for the consumer at most; 0 if none.",
-		func(c stream.ConsumerInfo) float64 { return float64(c.Hold) }),
+		func(c consumerFigures) float64 { return float64(c.Hold) }),
 	ofConsumer("commit_timestamp_seconds", "When the consumer last committed.",
-		func(c stream.ConsumerInfo) float64 { return float64(c.At.UnixMilli()) / 1e3 }),
+		func(c consumerFigures) float64 { return float64(c.At.UnixMilli()) / 1e3 }),
 }
 
 var (

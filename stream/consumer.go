@@ -3,6 +3,7 @@ package stream
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,9 @@ import (
 // A Consumer is a named reader's durable position in a stream: the number that
 // it reads next. It commits what it has dealt with, and after a crash begins
 // again there: at least once. It needs no lock of the writer's and may live in
-// another process; one process at a time should use a name.
+// another process; one process at a time should use a name. Changes of a stream's
+// consumers take turns, whatever the processes; one that waits for more than ten
+// seconds is ErrLocked. Methods may be called from any number of goroutines.
 type Consumer struct {
 	fsys disk.FS
 	dir  string
@@ -31,6 +34,7 @@ type ConsumerInfo struct {
 	Name     string
 	Position Seq       // the next number that it reads
 	Lag      uint64    // records published and not yet committed by it
+	LagTime  int64     // the same by ts, in the stream's unit: see Stats
 	Hold     uint64    // records that retention keeps for it at most; 0: none
 	At       time.Time // of its last Commit or Reset; where it has none, of its first Hold
 }
@@ -61,8 +65,8 @@ func OpenConsumerOn(fsys disk.FS, dir, name string) (*Consumer, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		c.c, err = meta.Consumer{ID: c.id, Name: name}, nil
 	}
-	if err == nil && (c.c.ID != c.id || c.c.Name != name) {
-		err = &CorruptError{Path: c.path(name), Offset: -1, Detail: "of another stream or consumer"}
+	if err == nil {
+		err = checkConsumer(c.path(name), c.c, c.id, name)
 	}
 	if err != nil {
 		return nil, err
@@ -105,7 +109,7 @@ func (c *Consumer) Held() uint64 {
 // Commit says that all below next has been dealt with. When it returns nil that
 // is on disk. It goes forward only: below the position the error is ErrRange.
 func (c *Consumer) Commit(next Seq) error {
-	return c.change(func(m *meta.Consumer) error {
+	return c.change(func(m *meta.Consumer, _ meta.Consumer) error {
 		if uint64(next) < m.Position {
 			return fmt.Errorf("%w: consumer %s is at %d, and %d is behind that", ErrRange, m.Name, m.Position, next)
 		}
@@ -116,7 +120,7 @@ func (c *Consumer) Commit(next Seq) error {
 
 // Reset sets the position, back too: what follows is read again.
 func (c *Consumer) Reset(next Seq) error {
-	return c.change(func(m *meta.Consumer) error {
+	return c.change(func(m *meta.Consumer, _ meta.Consumer) error {
 		m.Position, m.At = uint64(next), time.Now().UTC()
 		return nil
 	})
@@ -125,25 +129,36 @@ func (c *Consumer) Reset(next Seq) error {
 // Hold asks the writer's retention to keep what this consumer has not committed,
 // but at most the newest records of the stream, so that one that died doesn't
 // fill the disk. 0 ends that. An operator may set it too, while the consumer is
-// at work: Commit and Reset keep the hold that is on disk.
+// at work: Hold keeps the position that is on disk, Commit and Reset the hold.
 func (c *Consumer) Hold(records uint64) error {
-	return c.change(func(m *meta.Consumer) error {
-		m.Hold = records
+	return c.change(func(m *meta.Consumer, now meta.Consumer) error {
+		m.Position, m.At, m.Hold = now.Position, now.At, records
 		return nil
 	})
 }
 
-// change replaces the file. After an error the position is as it was.
-func (c *Consumer) change(f func(*meta.Consumer) error) error {
+// change replaces the file; now is what it had. After an error the position is as
+// it was.
+func (c *Consumer) change(f func(m *meta.Consumer, now meta.Consumer) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m := c.c
-	if now, err := readConsumer(c.fsys, c.path(m.Name)); err == nil && now.ID == c.id {
-		m.Hold = now.Hold
-	} else if errors.Is(err, fs.ErrNotExist) {
-		m.Hold = 0 // removed, and what it held with it
+	folder := filepath.Join(c.dir, meta.Consumers)
+	if err := makeDirs(c.fsys, folder); err != nil {
+		return err
 	}
-	if err := f(&m); err != nil {
+	turn, err := takeTurn(c.fsys, folder)
+	if err != nil {
+		return fmt.Errorf("ledger: consumer %s: %w", c.c.Name, err)
+	}
+	defer turn.Close()
+	m, now := c.c, c.c
+	if read, err := readConsumer(c.fsys, c.path(m.Name)); err == nil && read.ID == c.id {
+		now = read
+	} else if errors.Is(err, fs.ErrNotExist) {
+		now = meta.Consumer{} // removed, and what it held with it
+	}
+	m.Hold = now.Hold
+	if err := f(&m, now); err != nil {
 		return err
 	}
 	if m.At.IsZero() {
@@ -153,16 +168,34 @@ func (c *Consumer) change(f func(*meta.Consumer) error) error {
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(c.dir, meta.Consumers)
-	if err := makeDirs(c.fsys, folder); err != nil {
-		return err
-	}
 	late, err := replaceFile(c.fsys, c.path(m.Name), b)
 	if err = errors.Join(late, err); err != nil {
 		return fmt.Errorf("ledger: consumer %s: %w", m.Name, err)
 	}
 	c.c = m
 	return nil
+}
+
+// How long a change waits for that of another consumer of the stream, or of an
+// operator, in whatever process, and how often it looks: nobody tells when a lock
+// is free.
+const (
+	turnPatience = 10 * time.Second
+	turnPollMin  = 50 * time.Microsecond
+	turnPollMax  = 5 * time.Millisecond
+)
+
+// takeTurn keeps everybody else from changing consumers until it is closed: a
+// change reads the file and writes it back.
+func takeTurn(fsys disk.FS, folder string) (io.Closer, error) {
+	began := time.Now()
+	for wait := turnPollMin; ; wait = min(2*wait, turnPollMax) {
+		l, err := fsys.Lock(folder)
+		if !errors.Is(err, ErrLocked) || time.Since(began) > turnPatience {
+			return l, err
+		}
+		time.Sleep(wait)
+	}
 }
 
 // Remove forgets the consumer, and what it held.
@@ -191,7 +224,11 @@ func RemoveConsumer(dir, name string) error {
 
 func removeConsumer(fsys disk.FS, dir, name string) error {
 	folder := filepath.Join(dir, meta.Consumers)
-	err := fsys.Remove(filepath.Join(folder, name+consumerSuffix))
+	turn, err := takeTurn(fsys, folder)
+	if err == nil {
+		defer turn.Close()
+		err = fsys.Remove(filepath.Join(folder, name+consumerSuffix))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: no consumer %s of %s", ErrNotFound, name, dir)
 	}
@@ -201,8 +238,9 @@ func removeConsumer(fsys disk.FS, dir, name string) error {
 	return err
 }
 
-// consumers reads all consumers of a stream. next is the stream's end.
-func consumers(fsys disk.FS, dir string, next uint64) ([]ConsumerInfo, error) {
+// consumers reads all consumers of a stream, by name. next is the stream's end.
+// Those that can't be read are left out, and the error is theirs.
+func consumers(fsys disk.FS, dir string, id [16]byte, next uint64) (out []ConsumerInfo, err error) {
 	folder := filepath.Join(dir, meta.Consumers)
 	entries, err := fsys.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -211,32 +249,62 @@ func consumers(fsys disk.FS, dir string, next uint64) ([]ConsumerInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []ConsumerInfo
+	var errs []error
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name, consumerSuffix)
 		if !ok || !e.Regular || meta.CheckName(name) != nil {
 			continue
 		}
-		m, err := readConsumer(fsys, filepath.Join(folder, e.Name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+		path := filepath.Join(folder, e.Name)
+		m, err := readConsumer(fsys, path)
+		if err == nil {
+			err = checkConsumer(path, m, meta.FormatID(id), name)
 		}
-		if err != nil {
-			return nil, err
+		if err == nil {
+			out = append(out, ConsumerInfo{Name: m.Name, Position: Seq(m.Position), Lag: next - min(next, m.Position), Hold: m.Hold, At: m.At})
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
 		}
-		out = append(out, ConsumerInfo{Name: m.Name, Position: Seq(m.Position), Lag: next - min(next, m.Position), Hold: m.Hold, At: m.At})
 	}
-	return out, nil
+	return out, errors.Join(errs...)
 }
 
-// Consumers tells where the stream's consumers are.
+// checkConsumer tells whether the file is that of a consumer of the stream.
+func checkConsumer(path string, m meta.Consumer, id, name string) error {
+	if m.ID != id || m.Name != name {
+		return &CorruptError{Path: path, Offset: -1, Detail: "of another stream or consumer"}
+	}
+	return nil
+}
+
+// Consumers tells where the stream's consumers are, by name. Beside those that
+// can't be read it returns the others. The error is ErrCorrupt, or the disk's.
 func (s *Stream) Consumers() ([]ConsumerInfo, error) {
-	return consumers(s.fsys, s.dir, s.published.Load())
+	n, err := s.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer n.Close()
+	return n.consumers(s.fsys, s.dir, s.id)
 }
 
-// Consumers tells where the stream's consumers are.
+// Consumers tells where the stream's consumers are. See Stream.Consumers.
 func (r *Reader) Consumers() ([]ConsumerInfo, error) {
-	return consumers(r.fsys, r.dir, uint64(r.Cursors().Published))
+	n, err := r.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	defer n.Close()
+	return n.consumers(r.fsys, r.dir, r.gone.id)
+}
+
+// consumers tells where consumers are in a snapshot.
+func (n *Snapshot) consumers(fsys disk.FS, dir string, id [16]byte) ([]ConsumerInfo, error) {
+	var st Stats
+	if err := st.add(n); err != nil {
+		return nil, err
+	}
+	return st.consumersOf(n, fsys, dir, id)
 }
 
 // held is the number from which on retention keeps everything, and the consumer

@@ -2,10 +2,12 @@ package stream
 
 import (
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"example.com/ledger/internal/disk/sim"
 	"example.com/ledger/retention"
 	"example.com/ledger/schema"
 )
@@ -188,5 +190,130 @@ func TestStatsLag(t *testing.T) {
 	}
 	if st := must[Stats](t)(s.Stats()); !errors.Is(st.ConsumersErr, ErrCorrupt) || st.Records != 5 {
 		t.Fatalf("beside a damaged consumer: %+v", st)
+	}
+}
+
+// TestStatsLagOfCommit: what waits for a sync is counted, though readers don't see
+// it; and a consumer's lag by ts begins with what it reads next.
+func TestStatsLagOfCommit(t *testing.T) {
+	d, s := onSim(t, Commit, 4)
+	defer s.Close()
+	put(t, s, 6)
+	settle(t, s)
+	first := must[Stats](t)(s.Stats())
+	d.SetHook(func(op sim.Op) error {
+		if op.Kind == sim.OpDataSync || op.Kind == sim.OpSync {
+			return errors.New("no sync today")
+		}
+		return nil
+	})
+	late := stamped(6, 2)
+	schema.PutTime(late, first.MaxTime+100)
+	schema.PutTime(late[s.width:], first.MaxTime+150)
+	if _, _, err := s.AppendAsync(late); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the sync to fail", func() bool { return must[Stats](t)(s.Stats()).Poisoned })
+	d.SetHook(nil)
+	if err := must[*Consumer](t)(OpenConsumerOn(d.FS(), "/s", "risk")).Commit(5); err != nil {
+		t.Fatal(err)
+	}
+	st := must[Stats](t)(s.Stats())
+	if st.NextSeq != 8 || st.DurableSeq != 6 || st.DurableLag != 50 {
+		t.Errorf("%d of %d records are on disk, and %d units are not; want 6 of 8, and 50", st.DurableSeq, st.NextSeq, st.DurableLag)
+	}
+	n := must[*Snapshot](t)(s.Snapshot())
+	defer n.Close()
+	rec := must[[]byte](t)(n.Get(nil, 5))
+	if want := first.MaxTime - schema.Time(rec); st.Lag() != 1 || st.LagTime() != want {
+		t.Errorf("the consumer is %d records and %d units behind, want 1 and %d", st.Lag(), st.LagTime(), want)
+	}
+}
+
+// TestSince: how much later one time is than another neither goes below zero nor
+// wraps.
+func TestSince(t *testing.T) {
+	for _, c := range []struct{ later, earlier, want int64 }{
+		{5, 3, 2}, {3, 5, 0}, {3, 3, 0}, {math.MaxInt64, -1, math.MaxInt64}, {math.MaxInt64, math.MinInt64, math.MaxInt64}, {math.MinInt64, math.MaxInt64, 0},
+	} {
+		if got := since(c.later, c.earlier); got != c.want {
+			t.Errorf("since(%d, %d) = %d, want %d", c.later, c.earlier, got, c.want)
+		}
+	}
+}
+
+// TestHoldBesideCommits: an operator who sets holds and a consumer that commits,
+// at the same time, never undo what the other did.
+func TestHoldBesideCommits(t *testing.T) {
+	d, s := onSim(t, Os, 4)
+	defer s.Close()
+	put(t, s, 4)
+	worker := must[*Consumer](t)(OpenConsumerOn(d.FS(), "/s", "risk"))
+	if err := worker.Commit(0); err != nil {
+		t.Fatal(err)
+	}
+	const rounds = 200
+	done := make(chan error, 1)
+	go func() {
+		for i := range Seq(rounds) {
+			if err := worker.Commit(i + 1); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	var at Seq
+	for i := range uint64(rounds) {
+		c := must[*Consumer](t)(OpenConsumerOn(d.FS(), "/s", "risk"))
+		if err := c.Hold(i + 1); err != nil {
+			t.Fatal(err)
+		}
+		info := must[[]ConsumerInfo](t)(s.Consumers())[0]
+		if info.Hold != i+1 || info.Position < at {
+			t.Fatalf("hold %d at %d, want a hold of %d at %d or above", info.Hold, info.Position, i+1, at)
+		}
+		at = info.Position
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if info := must[[]ConsumerInfo](t)(s.Consumers())[0]; info.Hold != rounds || info.Position != rounds {
+		t.Fatalf("in the end: %+v", info)
+	}
+}
+
+// TestDamagedConsumer: one whose file can't be read doesn't hide the others, and
+// retention drops nothing while it doesn't know what is held.
+func TestDamagedConsumer(t *testing.T) {
+	sch := small(t)
+	dir := filepath.Join(t.TempDir(), "s")
+	s := must[*Stream](t)(Create(dir, Options{Schema: sch, Capacity: 4}))
+	defer s.Close()
+	if _, _, err := s.Append(recs(sch, 0, 8)); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, s)
+	for _, name := range []string{"a", "b"} {
+		if err := must[*Consumer](t)(OpenConsumer(dir, name)).Commit(3); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := func(name string) string { return filepath.Join(dir, "consumers", name+".json") }
+	b := must[[]byte](t)(os.ReadFile(file("b")))
+	for what, content := range map[string][]byte{"cut": b[:20], "of another name": b} {
+		if err := os.WriteFile(file("a"), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cs, err := s.Consumers()
+		if !errors.Is(err, ErrCorrupt) || len(cs) != 1 || cs[0].Name != "b" {
+			t.Errorf("%s: %+v, %v; want b and ErrCorrupt", what, cs, err)
+		}
+		if _, err := s.Retain(retention.Policy{BeforeSeq: 8}, false); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: Retain: %v, want ErrCorrupt", what, err)
+		}
+	}
+	if n := must[Stats](t)(s.Stats()).Records; n != 8 {
+		t.Errorf("%d records are left, want all 8", n)
 	}
 }

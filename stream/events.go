@@ -17,6 +17,7 @@ const (
 	EventSealLag   EventKind = "seal_lag"  // a segment could not be sealed, or an append had to wait for one
 	EventLowDisk   EventKind = "low_disk"  // there is room for less than four more segments: Bytes
 	EventHeld      EventKind = "held"      // retention kept what a consumer has not read: from From on
+	EventLeaked    EventKind = "leaked"    // a snapshot was collected that nobody had closed; what it held is given back
 	EventRetained  EventKind = "retained"  // retention dropped segments within [From, To), or failed: Err
 )
 
@@ -34,7 +35,7 @@ func (k EventKind) level() slog.Level {
 	switch k {
 	case EventPoisoned, EventLost:
 		return slog.LevelError
-	case EventSealLag, EventLowDisk:
+	case EventSealLag, EventLowDisk, EventLeaked:
 		return slog.LevelWarn
 	}
 	return slog.LevelInfo

@@ -221,6 +221,7 @@ func newStream(fsys disk.FS, info Info, o OpenOptions) *Stream {
 	s.producers.size = windowOf(info.Capacity, s.width)
 	s.gone = absence{fsys, info.Dir, info.ID}
 	s.events.log, s.events.hook = log, o.OnEvent
+	s.views.leaked = func() { s.tell(Event{Kind: EventLeaked}) }
 	s.room, s.idle = sync.NewCond(&s.mu), sync.NewCond(&s.mu)
 	s.group.work, s.ring.maker, s.sealer.work = sync.NewCond(&s.mu), sync.NewCond(&s.mu), sync.NewCond(&s.mu)
 	s.group.done, s.ring.done, s.sealer.done = make(chan struct{}), make(chan struct{}), make(chan struct{})

@@ -309,12 +309,15 @@ func (r *Reader) Stats() (Stats, error) {
 	}
 	defer n.Close()
 	c := r.Cursors()
-	st := Stats{NextSeq: n.End(), DurableSeq: c.Durable, Snapshots: int(r.views.snapshots())}
+	st := Stats{NextSeq: n.End(), DurableSeq: c.Durable, Snapshots: int(r.views.snapshots()), Leaked: leaked.Load()}
 	for _, d := range n.v.drops {
 		st.Dropped += d.To - d.From
 	}
-	st.Consumers, st.ConsumersErr = r.Consumers()
-	return st, st.add(n)
+	if err := st.add(n); err != nil {
+		return Stats{}, err
+	}
+	st.Consumers, st.ConsumersErr = st.consumersOf(n, r.fsys, r.dir, r.gone.id)
+	return st, nil
 }
 
 // Close closes the reader. Snapshots live on.

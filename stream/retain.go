@@ -83,7 +83,7 @@ func (s *Stream) unheld(chosen []retention.Dropped) ([]retention.Dropped, error)
 	if len(chosen) == 0 {
 		return nil, nil
 	}
-	cs, err := s.Consumers()
+	cs, err := consumers(s.fsys, s.dir, s.id, s.published.Load())
 	if err != nil {
 		return nil, err
 	}

@@ -84,8 +84,12 @@ func newSnapshot(v *view, sch *schema.Schema, end uint64, gone *absence) *Snapsh
 
 // collect reports a snapshot that nobody closed, and gives back what it holds.
 func (n *Snapshot) collect() {
-	if n.Close() == nil {
-		leaked.Add(1)
+	if n.Close() != nil {
+		return
+	}
+	leaked.Add(1)
+	if tell := n.v.owner.leaked; tell != nil {
+		tell()
 	}
 }
 

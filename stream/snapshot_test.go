@@ -217,7 +217,13 @@ func TestSnapshotOutlivesStream(t *testing.T) {
 
 // TestSnapshotLeak: a snapshot that is forgotten is found and given back.
 func TestSnapshotLeak(t *testing.T) {
-	_, s := onSim(t, Sealed, 4)
+	told := make(chan Event, 1)
+	s := must[*Stream](t)(CreateOn(sim.New().FS(), "/s", Options{Schema: stampSchema, Capacity: 4, Durability: Sealed,
+		OnEvent: func(v Event) {
+			if v.Kind == EventLeaked {
+				told <- v
+			}
+		}}))
 	defer s.Close()
 	put(t, s, 2)
 	before := must[Stats](t)(s.Stats()).Leaked
@@ -233,6 +239,14 @@ func TestSnapshotLeak(t *testing.T) {
 	}
 	if !s.pooled(rows) {
 		t.Fatal("what the leaked snapshot held was not given back")
+	}
+	select {
+	case v := <-told:
+		if v.Dir != "/s" {
+			t.Fatalf("the event is %+v", v)
+		}
+	case <-time.After(patience):
+		t.Fatal("no event tells of the leak")
 	}
 }
 

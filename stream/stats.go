@@ -1,6 +1,11 @@
 package stream
 
-import "example.com/ledger/schema"
+import (
+	"math"
+
+	"example.com/ledger/internal/disk"
+	"example.com/ledger/schema"
+)
 
 // Stats are a stream's figures. Counts of what happened start at zero at Open.
 type Stats struct {
@@ -12,10 +17,10 @@ type Stats struct {
 	DurableSeq Seq    // the records below are on disk
 	MinTime    int64  // smallest and largest time, in the stream's unit; 0 if there are no records
 	MaxTime    int64
-	DurableLag int64 // from the time of the first record that is not on disk to MaxTime, in the stream's unit; 0 if all are
+	DurableLag int64 // by ts, from the first record that is not on disk to the newest, in the stream's unit; 0 if all are
 
-	Consumers    []ConsumerInfo // by name
-	ConsumersErr error          // why Consumers is empty: the other figures are right
+	Consumers    []ConsumerInfo // by name; ConsumerInfo.LagTime is from the first record that it has not committed to MaxTime
+	ConsumersErr error          // of those that can't be read; the other figures are right
 
 	Appends    uint64 // batches
 	Appended   uint64 // records
@@ -39,8 +44,18 @@ func (st Stats) Lag() (records uint64) {
 	return records
 }
 
+// LagTime is that of the consumer that is furthest behind by ts, in the stream's
+// unit; 0 without one.
+func (st Stats) LagTime() (units int64) {
+	for _, c := range st.Consumers {
+		units = max(units, c.LagTime)
+	}
+	return units
+}
+
 // Stats returns the stream's figures. It reads the times in memory, and a small
-// file for each consumer.
+// file for each consumer; of sealed files it reads nothing. So a lag by ts that
+// begins in one counts from the smallest ts there, and is rather too long.
 func (s *Stream) Stats() (Stats, error) {
 	s.mu.Lock()
 	c := s.counts
@@ -51,6 +66,7 @@ func (s *Stream) Stats() (Stats, error) {
 			st.Sealing++
 		}
 	}
+	oldest, newest, waits := s.unsynced()
 	s.mu.Unlock()
 	st.Snapshots, st.Leaked = int(s.views.snapshots()), leaked.Load()
 	n, err := s.Snapshot()
@@ -58,8 +74,46 @@ func (s *Stream) Stats() (Stats, error) {
 		return Stats{}, err
 	}
 	defer n.Close()
-	st.Consumers, st.ConsumersErr = s.Consumers()
-	return st, st.add(n)
+	if err := st.add(n); err != nil {
+		return Stats{}, err
+	}
+	if waits { // readers of a Commit stream don't see these yet
+		st.DurableLag = since(max(newest, st.MaxTime), oldest)
+	}
+	st.Consumers, st.ConsumersErr = st.consumersOf(n, s.fsys, s.dir, s.id)
+	return st, nil
+}
+
+// unsynced returns the times of the first record that is not on disk and of the
+// newest, if both are in memory. Under mu.
+func (s *Stream) unsynced() (oldest, newest int64, ok bool) {
+	if s.durable >= s.appended {
+		return 0, 0, false
+	}
+	oldest, found := s.timeInMemory(s.durable)
+	newest, ok = s.timeInMemory(s.appended - 1)
+	return oldest, newest, ok && found
+}
+
+// timeInMemory is the time of record seq, if it is in memory. Under mu.
+func (s *Stream) timeInMemory(seq uint64) (t int64, ok bool) {
+	for _, m := range s.live {
+		if m.first <= seq && seq < m.end() {
+			return schema.Time(m.rows[int(seq-m.first)*s.width:]), true
+		}
+	}
+	return 0, false
+}
+
+// since is how much later a time is than another, at least 0.
+func since(later, earlier int64) int64 {
+	if later <= earlier {
+		return 0
+	}
+	if d := later - earlier; d > 0 {
+		return d
+	}
+	return math.MaxInt64 // more than fits
 }
 
 // add fills in what a snapshot shows.
@@ -83,9 +137,20 @@ func (st *Stats) add(n *Snapshot) error {
 		}
 	}
 	if t, ok := n.timeFrom(st.DurableSeq); ok {
-		st.DurableLag = max(0, st.MaxTime-t)
+		st.DurableLag = since(st.MaxTime, t)
 	}
 	return nil
+}
+
+// consumersOf reads the consumers, for a snapshot whose times are added.
+func (st *Stats) consumersOf(n *Snapshot, fsys disk.FS, dir string, id [16]byte) ([]ConsumerInfo, error) {
+	list, err := consumers(fsys, dir, id, n.end)
+	for i := range list {
+		if t, ok := n.timeFrom(list[i].Position); ok {
+			list[i].LagTime = since(st.MaxTime, t)
+		}
+	}
+	return list, err
 }
 
 // timeFrom is the time of record seq or, if a file has it, the smallest there,

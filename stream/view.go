@@ -66,6 +66,7 @@ type retired struct {
 type views struct {
 	present atomic.Pointer[view]
 	closed  atomic.Bool // no mapping is kept for a later snapshot
+	leaked  func()      // told of snapshots that nobody closed; nil: nobody is
 
 	mu      sync.Mutex
 	held    []*view // present and older ones with references, by number
