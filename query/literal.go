@@ -1,10 +1,8 @@
 package query
 
 import (
-	"math"
 	"math/bits"
 	"strings"
-	"time"
 
 	"example.com/ledger/schema"
 )
@@ -52,8 +50,11 @@ func (l literal) bind(c column) (number, error) {
 		return placeTime(l.at, c.unit, l.pos)
 	}
 	if c.id == colTime {
-		t, err := readTime(l.text, c.unit, l.pos)
-		return t, err
+		t, msg := readTime(l.text, c.unit, false)
+		if msg != "" {
+			return number{}, badAt(l.pos, "%s", msg)
+		}
+		return t, nil
 	}
 	neg, mag, over, msg := readDecimal(l.text, c.scale)
 	switch {
@@ -113,98 +114,4 @@ func digits(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// ParseTime reads a time as people write it: RFC 3339, a date (midnight, UTC), a
-// number with a unit (1791800000000000us), or a bare number in the stream's own
-// unit, which is refused outside of 1970 to 2200: it is more likely in another
-// unit. The result is in unit u. What u can't express exactly, or int64 can't
-// hold, is an error, which is ErrInvalid.
-func ParseTime(u schema.Unit, s string) (int64, error) {
-	n, err := readTime(s, u, 0)
-	if err != nil {
-		return 0, err
-	}
-	if n.out != 0 {
-		return 0, badAt(0, "%s does not fit a time in %s", quote(s), u)
-	}
-	return int64(n.order ^ 1<<63), nil
-}
-
-var timeUnits = []struct {
-	name string
-	ns   uint64
-}{{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}}
-
-func readTime(s string, u schema.Unit, pos int) (number, error) {
-	if len(s) > 4 && s[4] == '-' && digits(s[:4]) {
-		layout := time.RFC3339Nano
-		if len(s) == len(time.DateOnly) {
-			layout = time.DateOnly
-		}
-		t, err := time.Parse(layout, s)
-		if err != nil {
-			return number{}, badAt(pos, "%s is no time: want 2006-01-02T15:04:05Z", quote(s))
-		}
-		return placeTime(t, u, pos)
-	}
-	num := strings.TrimRight(s, "nuµms")
-	per := uint64(0)
-	for _, t := range timeUnits {
-		if t.name == s[len(num):] {
-			per = t.ns
-		}
-	}
-	neg, mag, over, msg := readDecimal(num, 0)
-	if msg != "" || per == 0 && num != s {
-		return number{}, badAt(pos, "%s is no time: want RFC 3339 or a number, with or without ns, us, ms or s", quote(s))
-	}
-	own := 1_000_000_000 / uint64(u.PerSecond()) // ns in a unit of the stream
-	if per == 0 {
-		if limit := uint64(endOfSense) * uint64(u.PerSecond()); over || mag >= limit || neg && mag > 0 {
-			return number{}, badAt(pos, "%s lies outside of 1970 to 2200 in %s: write its unit, as in %sus", quote(s), u, num)
-		}
-		return place(neg, mag, schema.I64), nil
-	}
-	hi, lo := bits.Mul64(mag, per)
-	if over || hi >= own {
-		return far(neg), nil
-	}
-	q, r := bits.Div64(hi, lo, own)
-	if r != 0 {
-		return number{}, badAt(pos, "%s is no whole number of %s", quote(s), u)
-	}
-	return place(neg, q, schema.I64), nil
-}
-
-// endOfSense is 2200-01-01 in Unix seconds.
-const endOfSense = 7_258_118_400
-
-func far(neg bool) number {
-	if neg {
-		return number{out: -1}
-	}
-	return number{out: 1}
-}
-
-// placeTime finds t among times in unit u.
-func placeTime(t time.Time, u schema.Unit, pos int) (number, error) {
-	per := u.PerSecond()
-	own := 1_000_000_000 / per
-	ns := int64(t.Nanosecond())
-	if ns%own != 0 {
-		return number{}, badAt(pos, "%s is no whole number of %s", t.Format(time.RFC3339Nano), u)
-	}
-	sec := t.Unix()
-	if sec > math.MaxInt64/per {
-		return far(false), nil
-	}
-	if sec < math.MinInt64/per {
-		return far(true), nil
-	}
-	v := sec * per
-	if sum := v + ns/own; sum >= v {
-		return number{order: order(uint64(sum), true)}, nil
-	}
-	return far(false), nil
 }

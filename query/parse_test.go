@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"example.com/ledger/schema"
 )
@@ -85,10 +84,10 @@ func TestParseWhereErrors(t *testing.T) {
 		{"sym in [1,]", 10, "want a value for sym"},
 		{"sym not == 3", 8, "want in or between after not"},
 		{"px between 1 or 2", 13, "want and between the bounds of px"},
-		{"ts == 2026-13-01T00:00:00Z", 6, "is no time"},
-		{"ts == 5h", 6, "is no time"},
-		{"ts >= 1791800000000000000000", 6, "write its unit"},
-		{"ts >= -5", 6, "outside of 1970 to 2200"},
+		{"ts == 2026-13-01T00:00:00Z", 6, "is not a time"},
+		{"ts == 5h", 6, "is not a time"},
+		{"ts >= 1791800000000000000000", 6, "fits 64 bits"},
+		{"ts >= -5", 6, "outside 1970–2200"},
 		{strings.Repeat("(", 200) + "sym == 1", 100, "nested deeper"},
 		{"!", 1, "want a field, found the end"},
 		{"sym == 3 && ", 12, "want a field, found the end"},
@@ -102,45 +101,6 @@ func TestParseWhereErrors(t *testing.T) {
 		if e.Pos != c.pos || !strings.Contains(e.Msg, c.msg) || e.Text != c.text {
 			t.Errorf("%q: at %d %q, want at %d something with %q", c.text, e.Pos, e.Msg, c.pos, c.msg)
 		}
-	}
-}
-
-func TestParseTime(t *testing.T) {
-	for _, c := range []struct {
-		unit schema.Unit
-		text string
-		want int64
-		ok   bool
-	}{
-		{schema.Nanosecond, "1970-01-01T00:00:01Z", 1e9, true},
-		{schema.Microsecond, "1970-01-01T00:00:00.000001Z", 1, true},
-		{schema.Millisecond, "1970-01-01T00:00:00.0001Z", 0, false},
-		{schema.Millisecond, "1969-12-31T23:59:59.999Z", -1, true},
-		{schema.Millisecond, "1970-01-02", 86_400_000, true},
-		{schema.Millisecond, "5s", 5000, true},
-		{schema.Millisecond, "-5s", -5000, true},
-		{schema.Millisecond, "1500us", 0, false},
-		{schema.Millisecond, "2000us", 2, true},
-		{schema.Nanosecond, "7µs", 7000, true},
-		{schema.Nanosecond, "7", 7, true},
-		{schema.Millisecond, "7258118399999", 7258118399999, true},
-		{schema.Millisecond, "7258118400000", 0, false},
-		{schema.Nanosecond, "2300-01-01T00:00:00Z", 0, false},
-		{schema.Nanosecond, "99999999999999999999s", 0, false},
-		{schema.Nanosecond, "-9223372036854775808ns", -1 << 63, true},
-		{schema.Nanosecond, "9223372036854775808ns", 0, false},
-		{schema.Nanosecond, "", 0, false},
-		{schema.Nanosecond, "now", 0, false},
-	} {
-		got, err := ParseTime(c.unit, c.text)
-		if got != c.want || (err == nil) != c.ok || err != nil && !isInvalid(err) {
-			t.Errorf("ParseTime(%v, %q) = %d, %v; want %d, %v", c.unit, c.text, got, err, c.want, c.ok)
-		}
-	}
-	// A time in Go compares as one, even beyond what the field can hold.
-	f, err := NewFilter(fillLike, Lt("ts", time.Date(5000, 1, 1, 0, 0, 0, 0, time.UTC)))
-	if err != nil || !f.All() {
-		t.Errorf("before the year 5000: %v, %v", f, err)
 	}
 }
 

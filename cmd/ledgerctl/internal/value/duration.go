@@ -43,7 +43,7 @@ func ParseDuration(s string) (time.Duration, error) {
 		if size == 0 {
 			return 0, badDuration(s)
 		}
-		part, err := scaled(number, int64(size), 1, false)
+		part, err := scaled(number, int64(size))
 		if err != nil {
 			return 0, fmt.Errorf("duration %q: %w", s, err)
 		}

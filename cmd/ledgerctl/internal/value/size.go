@@ -31,7 +31,7 @@ func ParseSize(s string) (int64, error) {
 		if u.name != unit {
 			continue
 		}
-		n, err := scaled(number, u.size, 1, false)
+		n, err := scaled(number, u.size)
 		if errors.Is(err, ErrFiner) {
 			return 0, fmt.Errorf("size %q is not a whole number of bytes", s)
 		}

@@ -42,25 +42,20 @@ scan:
 	return s[:i], s[i:], true
 }
 
-// scaled returns number × mul ÷ div. The result is exact, or it is ErrFiner; with
-// up, it is the next integer above instead.
-func scaled(number string, mul, div int64, up bool) (int64, error) {
+// scaled returns number × unit. The result is exact, or it is ErrFiner.
+func scaled(number string, unit int64) (int64, error) {
 	r, ok := new(big.Rat).SetString(number)
 	if !ok {
 		return 0, fmt.Errorf("%q is not a number", number)
 	}
-	r.Mul(r, big.NewRat(mul, div))
-	q, m := new(big.Int).DivMod(r.Num(), r.Denom(), new(big.Int)) // rounds down: Denom is positive
-	if m.Sign() != 0 {
-		if !up {
-			return 0, ErrFiner
-		}
-		q.Add(q, big.NewInt(1))
+	r.Mul(r, big.NewRat(unit, 1))
+	if !r.IsInt() {
+		return 0, ErrFiner
 	}
-	if !q.IsInt64() {
+	if !r.Num().IsInt64() {
 		return 0, fmt.Errorf("%s is beyond 64 bits", number)
 	}
-	return q.Int64(), nil
+	return r.Num().Int64(), nil
 }
 
 // addChecked returns a + b, and false where it does not fit.
