@@ -3,7 +3,6 @@ package arrow
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"sync/atomic"
 
 	apache "github.com/apache/arrow-go/v18/arrow"
@@ -79,7 +78,7 @@ func NewReader(v *stream.Snapshot, o Options) (*Reader, error) {
 		o.To = v.End()
 	}
 	r := &Reader{c: c, o: o}
-	r.next, r.stop = iter.Pull2(v.Parts(o.From, o.To))
+	r.next, r.stop = pull(v.Parts(o.From, o.To))
 	r.refs.Store(1)
 	return r, nil
 }
