@@ -11,7 +11,7 @@ DEMO   ?= data/demo
 KILL   ?= $(if $(INPUT),40000,200000)
 FLAGS   = --dir $(DEMO) $(if $(INPUT),--input $(INPUT) --preset $(PRESET) --date $(DATE))
 
-.PHONY: help demo test race vet cross fuzz crash faults bench bench-full dist clean
+.PHONY: help demo test race vet cross fuzz crash faults bench bench-full interop dist clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -58,6 +58,10 @@ bench: ## Ledger beside its peers and the machine's limits, a few minutes
 
 bench-full: ## the same with all peers, DuckDB among them, and more rounds
 	cd bench && CGO_ENABLED=0 $(GO) run . --full && $(GO) run -tags duckdb . --full
+
+interop: ## DuckDB, Polars and Arrow's JavaScript read what is written: needs a C compiler and npm
+	cd bench && $(GO) test -tags duckdb,duckdb_arrow ./interop
+	npm install --prefix bench/interop --no-package-lock && cd bench && $(GO) test -tags node ./interop
 
 dist: ## archives for six systems and their checksums, of the present commit, in dist/
 	$(GO) run github.com/goreleaser/goreleaser/v2@v2.16.0 release --snapshot --clean --skip=publish
