@@ -35,13 +35,15 @@ retention keeps for it. It works beside a live writer.
 
   position      the number of the record that it reads next
   lag           records that it has not committed yet
+  lag_time      the same by ts, from the first of them to the newest; where the first
+                is in a sealed segment, from the smallest ts there
   hold          what retention keeps for it: so many unread records at most; 0 is none
   held_from     the first number that retention keeps for it now; empty without a hold
   committed_at  its last commit
 
-With --name it changes one consumer of one stream instead, beside the writer too. A
-program that has the consumer open keeps a new hold, but goes on from its own
-position: stop it before --position and --remove.`,
+With --name it changes one consumer of one stream instead, and makes one that is not
+there, beside the writer too. A program that has the consumer open keeps a new hold,
+but goes on from its own position: stop it before --position and --remove.`,
 		Example: `  ledgerctl consumers data/fills data/orders
   ledgerctl consumers data/fills --name risk --hold 1000000
   ledgerctl consumers data/fills --name risk --position 0   # read all again
@@ -73,7 +75,7 @@ position: stop it before --position and --remove.`,
 	flags.BoolVar(&f.remove, "remove", false, "forget it, and what it holds")
 	completeWith(cmd, "name", completeConsumers)
 	l.addFormat(cmd)
-	l.addRaw(cmd, "times as integers: milliseconds since 1970")
+	l.addRaw(cmd, "times as integers, committed_at in milliseconds")
 	return cmd
 }
 
@@ -105,6 +107,7 @@ func (a *app) consumers(ctx context.Context, dirs []string, l *listFlags) error 
 		{Name: "consumer"},
 		{Name: "position", Kind: listing.Exact},
 		{Name: "lag", Kind: listing.Number},
+		{Name: "lag_time", Kind: l.durationKind()},
 		{Name: "hold", Kind: listing.Exact},
 		{Name: "held_from", Kind: listing.Exact},
 		{Name: "committed_at", Kind: l.timeKind()},
@@ -115,14 +118,14 @@ func (a *app) consumers(ctx context.Context, dirs []string, l *listFlags) error 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		list, err := consumersOf(dir)
+		list, unit, err := consumersOf(dir)
 		if err != nil {
 			errs = append(errs, err)
 		}
 		for _, c := range list {
 			row.Reset()
 			row.Text(dir)
-			row.consumer(c)
+			row.consumer(c, unit)
 			if err := w.Write(&row.Row); err != nil {
 				return err
 			}
@@ -131,11 +134,12 @@ func (a *app) consumers(ctx context.Context, dirs []string, l *listFlags) error 
 	return errors.Join(append(errs, w.Close())...)
 }
 
-// consumer adds the cells of a consumer.
-func (r *factRow) consumer(c stream.ConsumerInfo) {
+// consumer adds the cells of a consumer of a stream with the unit u.
+func (r *factRow) consumer(c stream.ConsumerInfo, u schema.Unit) {
 	r.Text(c.Name)
 	r.Uint(uint64(c.Position))
 	r.Uint(c.Lag)
+	r.span(c.LagTime, u)
 	r.Uint(c.Hold)
 	if c.Hold == 0 {
 		r.Empty()
@@ -149,17 +153,19 @@ func (r *factRow) consumer(c stream.ConsumerInfo) {
 	}
 }
 
-func consumersOf(dir string) ([]stream.ConsumerInfo, error) {
+// consumersOf returns the consumers of the stream in dir that can be read, the
+// unit of its times, and why others can't.
+func consumersOf(dir string) ([]stream.ConsumerInfo, schema.Unit, error) {
 	r, err := stream.OpenReader(dir)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer r.Close()
 	list, err := r.Consumers()
 	if err != nil {
 		err = fmt.Errorf("consumers of %s: %w", dir, err)
 	}
-	return list, err
+	return list, r.Schema().Unit(), err
 }
 
 // changeConsumer makes a consumer what the flags ask for. Removing is for one
@@ -186,7 +192,12 @@ func (a *app) changeConsumer(dir string, f *consumerFlags) error {
 	if errors.Is(err, stream.ErrName) {
 		return &usageError{err}
 	}
-	if err == nil && f.setPosition {
+	if err != nil {
+		return err
+	}
+	list, _, lerr := consumersOf(dir)
+	known := lerr != nil || slices.ContainsFunc(list, func(i stream.ConsumerInfo) bool { return i.Name == f.name })
+	if f.setPosition {
 		err = c.Reset(stream.Seq(f.position))
 	}
 	if err == nil && f.setHold {
@@ -199,7 +210,11 @@ func (a *app) changeConsumer(dir string, f *consumerFlags) error {
 	if h := c.Held(); h > 0 {
 		held = plural(h, "record") + " held for it at most"
 	}
-	a.note("consumer %s of %s reads %d next, %s", f.name, dir, c.Position(), held)
+	what := "consumer"
+	if !known { // a name with a slip in it shows
+		what = "new consumer"
+	}
+	a.note("%s %s of %s reads %d next, %s", what, f.name, dir, c.Position(), held)
 	return nil
 }
 
@@ -227,8 +242,8 @@ func completeConsumers(_ *cobra.Command, args []string, _ string) ([]string, cob
 	if len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	list, err := consumersOf(args[0])
-	if err != nil {
+	list, _, err := consumersOf(args[0])
+	if err != nil && len(list) == 0 {
 		return nil, cobra.ShellCompDirectiveError
 	}
 	names := make([]string, len(list))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"math"
 	"time"
 
 	"example.com/ledger/cmd/ledgerctl/internal/listing"
@@ -54,6 +55,33 @@ func (r *factRow) duration(d time.Duration) {
 	r.End()
 }
 
+// span adds how much later one time of the unit u is than another.
+func (r *factRow) span(n int64, u schema.Unit) {
+	if r.raw {
+		r.Int(n)
+		return
+	}
+	r.Buf = append(r.Buf, value.FormatDuration(toDuration(n, u))...)
+	r.End()
+}
+
+// toDuration is n units, or the longest duration if it is longer.
+func toDuration(n int64, u schema.Unit) time.Duration {
+	each := int64(time.Second) / u.PerSecond()
+	if n > math.MaxInt64/each {
+		return math.MaxInt64
+	}
+	return time.Duration(n * each)
+}
+
+// durationKind is the kind of columns of times between two times.
+func (l *listFlags) durationKind() listing.Kind {
+	if l.rawValues {
+		return listing.Exact
+	}
+	return listing.Text
+}
+
 // timeKind is the kind of columns of times.
 func (l *listFlags) timeKind() listing.Kind {
 	if l.rawValues {
@@ -85,6 +113,7 @@ func statColumns(l *listFlags) []listing.Column {
 		{Name: "schema"},
 		{Name: "consumers", Kind: listing.Number},
 		{Name: "lag", Kind: listing.Number},
+		{Name: "lag_time", Kind: l.durationKind()},
 	}
 }
 
@@ -110,8 +139,10 @@ func (r *factRow) stat(s stream.Stats, i stream.Info) {
 	if s.ConsumersErr != nil {
 		r.Empty()
 		r.Empty()
+		r.Empty()
 		return
 	}
 	r.Int(int64(len(s.Consumers)))
 	r.Uint(s.Lag())
+	r.span(s.LagTime(), i.Schema.Unit())
 }

@@ -25,7 +25,8 @@ func newStat(a *app) *cobra.Command {
   syncs                     empty: only the writer's process knows
   capacity, width           records a segment, bytes a record
   schema                    the unit of ts, then each field with kind and scale
-  consumers, lag            how many, and what the one furthest behind has not committed`,
+  consumers                 how many there are
+  lag, lag_time             what the one furthest behind has not committed, in records and by ts`,
 		Example: `  ledgerctl stat data/fills
   ledgerctl stat data/fills --format json | jq -r '.[0].next_seq'`,
 		Args:              a.oneStream,
