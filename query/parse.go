@@ -20,12 +20,30 @@ const depthMax = 100
 //
 // The error is a *SyntaxError with the place of what is wrong, unknown fields
 // and impossible values included.
-func ParseWhere(s *schema.Schema, text string) (Pred, error) {
-	p, err := parseWhere(s, text)
+func ParseWhere(s *schema.Schema, text string) (Pred, error) { return ParseWhereTexts(s, text, nil) }
+
+// Texts are what numbers in some of a stream's fields stand for: symbols, say.
+type Texts interface {
+	// Has reports whether a field's numbers stand for texts.
+	Has(field string) bool
+	// Number returns the number that stands for a text in such a field.
+	Number(field, text string) (n uint64, ok bool)
+}
+
+// ParseWhereTexts is ParseWhere for a stream with texts: in fields that have them
+// a text in quotes, of either kind, means its number.
+//
+//	sym == "BTC-USD" && acct not in ['alice', 'bob']
+//
+// Texts have no order: they are compared with == != and in. One that has no number
+// is an error, unless it can be read as the number itself. The condition holds
+// numbers, and does not change when texts are added. texts nil has none.
+func ParseWhereTexts(s *schema.Schema, text string, texts Texts) (Pred, error) {
+	p, err := parseWhere(s, text, texts)
 	return p, inText(err, text)
 }
 
-func parseWhere(s *schema.Schema, text string) (Pred, error) {
+func parseWhere(s *schema.Schema, text string, texts Texts) (Pred, error) {
 	toks, err := lex(text)
 	if err != nil {
 		return Pred{}, err
@@ -33,7 +51,7 @@ func parseWhere(s *schema.Schema, text string) (Pred, error) {
 	if len(toks) == 1 {
 		return Pred{}, nil
 	}
-	p := &parser{s: s, toks: toks}
+	p := &parser{s: s, toks: toks, texts: texts}
 	n, err := p.or()
 	if err != nil {
 		return Pred{}, err
@@ -47,6 +65,7 @@ func parseWhere(s *schema.Schema, text string) (Pred, error) {
 type parser struct {
 	s     *schema.Schema
 	toks  []token
+	texts Texts // may be nil
 	at    int
 	depth int
 }
@@ -197,11 +216,37 @@ func (p *parser) comparison() (*node, error) {
 // value reads a value of n.
 func (p *parser) value(n *node) error {
 	t := p.next()
-	if t.kind != tokValue && t.kind != tokString {
+	l := literal{form: formText, text: t.text, pos: t.pos}
+	switch {
+	case t.kind == tokString && p.hasTexts(n.field):
+		var err error
+		if l, err = p.textValue(n, t); err != nil {
+			return err
+		}
+	case t.kind == tokWord && p.hasTexts(n.field):
+		return badAt(t.pos, "want a value for %s, found %v: texts stand in quotes", n.field, t)
+	case t.kind != tokValue && t.kind != tokString:
 		return badAt(t.pos, "want a value for %s, found %v", n.field, t)
 	}
-	n.vals = append(n.vals, literal{form: formText, text: t.text, pos: t.pos})
+	n.vals = append(n.vals, l)
 	return nil
+}
+
+func (p *parser) hasTexts(field string) bool { return p.texts != nil && p.texts.Has(field) }
+
+// textValue returns the number of a text, to compare with as n does.
+func (p *parser) textValue(n *node, t token) (literal, error) {
+	number, ok := p.texts.Number(n.field, t.text)
+	if !ok {
+		if _, _, _, msg := readDecimal(t.text, 0); msg != "" {
+			return literal{}, badAt(t.pos, "%s has no text %v", n.field, t)
+		}
+		return literal{form: formText, text: t.text, pos: t.pos}, nil
+	}
+	if n.op != opEq && n.op != opNe && n.op != opIn {
+		return literal{}, badAt(t.pos, "texts of %s have no order: compare them with ==, != or in", n.field)
+	}
+	return literal{mag: number, pos: t.pos}, nil
 }
 
 func (p *parser) bounds(n *node) error {

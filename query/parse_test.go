@@ -2,6 +2,7 @@ package query
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,12 +140,82 @@ func TestParseSelect(t *testing.T) {
 	}
 }
 
+// symbols are texts of fillLike's sym; number n is symbols[n-1].
+type symbols []string
+
+func (x symbols) Has(field string) bool { return field == "sym" }
+
+func (x symbols) Number(_, text string) (uint64, bool) {
+	i := slices.Index(x, text)
+	return uint64(i + 1), i >= 0
+}
+
+// unquoted prints a condition so that values read and made in Go look the same.
+func unquoted(p Pred) string { return strings.ReplaceAll(p.String(), "'", "") }
+
+// TestParseWhereTexts: a text in quotes is its number, where a field has texts.
+func TestParseWhereTexts(t *testing.T) {
+	texts := symbols{"BTC-USD", "a'b", "7", "ü", ""}
+	for text, want := range map[string]Pred{
+		`sym == "BTC-USD"`:                  Eq("sym", 1),
+		`sym != 'BTC-USD' && px > '1.5'`:    And(Ne("sym", 1), Gt("px", "1.5")),
+		`!(sym in ["a'b", 'ü', 9, ''])`:     Not(In("sym", 2, 4, 9, 5)),
+		`sym not in ["BTC-USD"] || qty < 1`: Or(Not(In("sym", 1)), Lt("qty", 1)),
+		`sym == '7'`:                        Eq("sym", 3), // the text
+		`sym == 7`:                          Eq("sym", 7), // the number
+		`sym == '8'`:                        Eq("sym", 8), // as it prints where it has no text
+		`sym between 1 and '8'`:             Between("sym", 1, 8),
+		`sym <= 2`:                          Le("sym", 2),
+	} {
+		got, err := ParseWhereTexts(fillLike, text, texts)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if unquoted(got) != unquoted(want) {
+			t.Errorf("%s read as %v, want %v", text, got, want)
+		}
+	}
+	for _, c := range []struct {
+		text string
+		pos  int
+		msg  string
+	}{
+		{`sym == "BTC-EUR"`, 7, "sym has no text 'BTC-EUR'"},
+		{`sym == "btc-usd"`, 7, "sym has no text"},
+		{`qty > 1 && sym in ['BTC-USD', 'x']`, 30, "sym has no text 'x'"},
+		{`sym > "BTC-USD"`, 6, "no order"},
+		{`sym between 1 and "BTC-USD"`, 18, "no order"},
+		{`sym == BTC`, 7, `found "BTC": texts stand in quotes`},
+		{`sym == `, 7, "found the end"},
+		{`sym == '99999'`, 0, ""},
+		{`sym == "BTC-USD`, 7, "the quote is not closed"},
+		{`side == "BTC-USD"`, 8, "wants a number"},
+		{`sym == '1.5'`, 7, "sym has no text '1.5'"},
+	} {
+		_, err := ParseWhereTexts(fillLike, c.text, texts)
+		if c.msg == "" {
+			if err != nil {
+				t.Errorf("%s: %v", c.text, err)
+			}
+			continue
+		}
+		e, ok := errors.AsType[*SyntaxError](err)
+		if !ok || e.Pos != c.pos || !strings.Contains(e.Msg, c.msg) {
+			t.Errorf("%s: %v, want column %d: %s", c.text, err, c.pos+1, c.msg)
+		}
+	}
+	if _, err := ParseWhere(fillLike, `sym == "BTC-USD"`); !isInvalid(err) || !strings.Contains(err.Error(), "wants a number") {
+		t.Errorf("a text without texts: %v", err)
+	}
+}
+
 // FuzzParse: whatever the text, the parsers give a condition that prints as one
 // that means the same, or an error with a place inside the text.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"sym == 3 && px >= 64000.00", "!(side in [0,1]) or px not between -1 and +2.5", "ts > 2026-11-29T10:00:00Z",
-		"count(), sum(qty) as v", "vwap(px,qty)", "sym == '3", "((((", "not not not == 1", "1m<2", "ts==5ms", "\xff", "a.b",
+		"count(), sum(qty) as v", "vwap(px,qty)", "sym == '3", "((((", "not not not == 1", "1m<2", "ts==5ms", "\xff", "a.b", "sym in ['a', \"b c\", '7', '9']",
 	} {
 		f.Add(s)
 	}
@@ -159,6 +230,11 @@ func FuzzParse(f *testing.F) {
 			place(err)
 		} else if again, err := ParseWhere(fillLike, p.String()); err != nil || again.String() != p.String() {
 			t.Fatalf("%q printed as %q, read again as %v, %v", text, p, again, err)
+		}
+		if p, err := ParseWhereTexts(fillLike, text, symbols{"a", "b c", "7"}); err != nil {
+			place(err)
+		} else if again, err := ParseWhere(fillLike, p.String()); err != nil || unquoted(again) != unquoted(p) {
+			t.Fatalf("%q with texts printed as %q, read again as %v, %v", text, p, again, err)
 		}
 		if _, err := ParseSelect(fillLike, text); err != nil {
 			place(err)

@@ -49,7 +49,7 @@ records are gone, by retention or as a known loss, it says so and goes on behind
 
 func (a *app) dump(ctx context.Context, dir string, f *dumpFlags) error {
 	return a.withSnapshot(dir, func(snap *stream.Snapshot) error {
-		s, err := f.rangeFlags.scan(snap)
+		s, err := f.rangeFlags.scan(snap, dir)
 		if err != nil {
 			return err
 		}

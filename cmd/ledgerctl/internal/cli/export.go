@@ -78,7 +78,7 @@ func (a *app) export(ctx context.Context, dir string, f *exportFlags) error {
 			return err
 		}
 		defer snap.Close()
-		s, err := f.rangeFlags.scan(snap)
+		s, err := f.rangeFlags.scan(snap, dir)
 		if err != nil {
 			return err
 		}

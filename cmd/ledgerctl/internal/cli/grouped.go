@@ -90,7 +90,7 @@ func distinct(names []string) error {
 // grouped calls run with the query that the flags ask for. It tells of records
 // that are gone, and shows how far the scan is.
 func (a *app) grouped(snap *stream.Snapshot, f *groupFlags, keys []recordColumn, run func(*query.Query) error) error {
-	s, err := f.scan(snap)
+	s, err := f.scan(snap, a.stream)
 	if err != nil {
 		return err
 	}

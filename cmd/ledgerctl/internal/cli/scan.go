@@ -53,8 +53,9 @@ type scan struct {
 	done func(records uint64)
 }
 
-// scan returns the scan that the flags ask for. What can't be read is a usage error.
-func (f *rangeFlags) scan(snap *stream.Snapshot) (*scan, error) {
+// scan returns the scan that the flags ask for, over a snapshot of the stream in
+// dir. What can't be read is a usage error.
+func (f *rangeFlags) scan(snap *stream.Snapshot, dir string) (*scan, error) {
 	s := &scan{snap: snap, from: begin(snap), to: snap.End(), since: math.MinInt64, until: math.MaxInt64, open: f.until == ""}
 	if f.from.set() {
 		s.from = stream.Seq(f.from.v)
@@ -75,7 +76,7 @@ func (f *rangeFlags) scan(snap *stream.Snapshot) (*scan, error) {
 		}
 		s.times, *t.to = true, ts
 	}
-	return s, s.where(f.where)
+	return s, s.where(f.where, dir)
 }
 
 // begin returns the number where a stream begins: behind what drops.json names at

@@ -80,7 +80,7 @@ func TestScanAgainstNaive(t *testing.T) {
 			if set[3] {
 				f.until = fmt.Sprint(until)
 			}
-			s, err := f.scan(snap)
+			s, err := f.scan(snap, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +143,7 @@ func TestScanSkips(t *testing.T) {
 		{"n > 79", 0, 0, 10},
 		{"n >= 0", 160, 10, 0},
 	} {
-		s, err := (&rangeFlags{where: c.where}).scan(snap)
+		s, err := (&rangeFlags{where: c.where}).scan(snap, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestScanSkips(t *testing.T) {
 
 func TestScanEnds(t *testing.T) {
 	snap := testStream(t, make([]int64, 100), false)
-	s, err := new(rangeFlags).scan(snap)
+	s, err := new(rangeFlags).scan(snap, "")
 	if err != nil {
 		t.Fatal(err)
 	}

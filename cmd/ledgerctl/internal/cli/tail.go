@@ -54,7 +54,7 @@ func (a *app) tail(ctx context.Context, r *stream.Reader, f *tailFlags) error {
 		return err
 	}
 	s := &scan{snap: snap, from: begin(snap), to: snap.End(), gone: a.noteGone}
-	if err = s.where(f.where); err == nil {
+	if err = s.where(f.where, a.stream); err == nil {
 		if err = a.last(ctx, s, f.lines); err == nil {
 			err = s.run(ctx, p.print)
 		}

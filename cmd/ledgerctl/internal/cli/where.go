@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"example.com/ledger/cmd/ledgerctl/internal/dictionary"
 	"example.com/ledger/cmd/ledgerctl/internal/listing"
 	"example.com/ledger/query"
 )
@@ -18,7 +19,8 @@ import (
 const whereHelp = `A condition compares fields, seq and ts with values: == != < <= > >=, "in [1, 2]",
 "between 1 and 5", joined by && || ! and brackets. A field with a scale compares
 with decimals, ts with times: 'px >= 64000.00 && ts < 2026-10-12T09:30:00Z'.
-Fields are compared as numbers, also those that print as texts.`
+A field that prints as texts compares with texts in quotes, by == != and in:
+'sym in ["BTC-USD", "ETH-USD"]'. A text that the stream doesn't have is an error.`
 
 // addWhere adds --where.
 func addWhere(cmd *cobra.Command, to *string) {
@@ -27,11 +29,16 @@ func addWhere(cmd *cobra.Command, to *string) {
 }
 
 // where narrows the scan to the records for which a condition holds, beside its
-// range of times. What can't be read is a usage error.
-func (s *scan) where(condition string) error {
+// range of times. Its texts are those of the stream in dir. What can't be read is
+// a usage error.
+func (s *scan) where(condition, dir string) error {
 	s.holds = query.And() // always
 	if condition != "" {
-		p, err := query.ParseWhere(s.snap.Schema(), condition)
+		texts := &whereTexts{dir: dir}
+		p, err := query.ParseWhereTexts(s.snap.Schema(), condition, texts)
+		if texts.err != nil {
+			return &hintedError{texts.err, "numbers in place of texts need no dictionary"}
+		}
 		if err != nil {
 			return inFlag("--where", err)
 		}
@@ -52,6 +59,24 @@ func (s *scan) where(condition string) error {
 	}
 	return nil
 }
+
+// whereTexts are a stream's texts, read when a condition first has one.
+type whereTexts struct {
+	dir string
+	d   *dictionary.Dictionary
+	err error
+}
+
+// Has implements query.Texts.
+func (t *whereTexts) Has(field string) bool {
+	if t.d == nil && t.err == nil {
+		t.d, t.err = dictionary.Open(t.dir)
+	}
+	return t.err == nil && t.d.Has(field)
+}
+
+// Number implements query.Texts.
+func (t *whereTexts) Number(field, text string) (uint64, bool) { return t.d.Number(field, text) }
 
 // A textError is a mistake in the text of a flag. Where it stands is shown below
 // the message.

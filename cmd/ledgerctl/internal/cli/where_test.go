@@ -58,7 +58,7 @@ func TestLastAgainstNaive(t *testing.T) {
 		}
 		want = want[max(0, len(want)-n):]
 		s := &scan{snap: snap, to: snap.End(), times: true, until: limit}
-		if err := s.where("seq >= 0"); err != nil {
+		if err := s.where("seq >= 0", ""); err != nil {
 			t.Fatal(err)
 		}
 		if err := new(app).last(t.Context(), s, uint64(n)); err != nil {
