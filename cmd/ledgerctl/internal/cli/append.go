@@ -68,7 +68,7 @@ as it is as durable as the stream promises.`,
 	flags.BoolVar(&f.acks, "acks", false, "print each batch when it is acknowledged")
 	flags.Var(&f.at, "at", "only if the first record gets this `seq`")
 	flags.BoolVar(&f.feed.Defaults, "defaults", false, "fields that are missing are 0")
-	flags.StringSliceVar(&f.learn, "learn", nil, "give new texts in these `fields`, as in sym,account, numbers, and keep them with the stream")
+	flags.StringSliceVar(&f.learn, "learn", nil, "give new texts in these `fields` numbers of their own")
 	flags.BoolVar(&f.feed.Raw, "raw", false, "input is record bytes, as the stream holds them")
 	f.addRaw(cmd, "times and scaled fields in the input are integers, as they are stored")
 	f.addFormat(cmd)
