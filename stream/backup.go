@@ -32,14 +32,16 @@ type BackupReport struct {
 // When it returns nil the copy is on disk, and every segment that was written
 // was read back and checked. A copy that was opened for writing and has gone
 // its own way is refused with ErrExists, as is any other stream in dest; dest is
-// locked meanwhile.
+// locked meanwhile. The sidecars dictionary.json and imports.json, if they are
+// regular files, are copied with it, other files are not; a damaged one is
+// ErrCorrupt when all else has been copied.
 func Backup(ctx context.Context, dir, dest string) (BackupReport, error) {
 	return BackupOn(ctx, disk.OS(), dir, dest)
 }
 
 // BackupOn is Backup on another disk, for the tests of this module.
 func BackupOn(ctx context.Context, fsys disk.FS, dir, dest string) (BackupReport, error) {
-	b := &backup{ctx: ctx, fsys: fsys, dest: dest}
+	b := &backup{ctx: ctx, fsys: fsys, dir: dir, dest: dest}
 	err := b.run(dir)
 	if err != nil {
 		err = fmt.Errorf("ledger: backup of %s: %w", dir, err)
@@ -50,12 +52,15 @@ func BackupOn(ctx context.Context, fsys disk.FS, dir, dest string) (BackupReport
 type backup struct {
 	ctx    context.Context
 	fsys   disk.FS
+	dir    string
 	dest   string
 	info   Info
 	tag    uint32
 	have   map[uint64]*segment.File // in dest, by first number
 	writer segment.Writer
-	report BackupReport
+
+	damaged error // of a sidecar
+	report  BackupReport
 }
 
 func (b *backup) run(dir string) error {
@@ -77,19 +82,74 @@ func (b *backup) run(dir string) error {
 	if err := b.list(); err != nil {
 		return err
 	}
+	imports, err := readSidecar(b.fsys, dir, meta.ImportsFile)
+	if err != nil {
+		return err
+	}
 	n, err := r.Snapshot()
 	if err != nil {
 		return err
 	}
 	defer n.Close()
+	texts, err := readSidecar(b.fsys, dir, meta.DictionaryFile)
+	if err != nil {
+		return err
+	}
 	if err := b.diverged(uint64(n.End())); err != nil {
+		return err
+	}
+	if err := b.sidecar(meta.DictionaryFile, texts); err != nil {
 		return err
 	}
 	held, err := b.segments(n)
 	if err != nil {
 		return err
 	}
-	return b.finish(n, held)
+	if err := b.finish(n, held); err != nil {
+		return err
+	}
+	if err := b.sidecar(meta.ImportsFile, imports); err != nil {
+		return err
+	}
+	return b.damaged
+}
+
+// readSidecar returns a sidecar's content, nil if there is none. What imports
+// have done must not be ahead of the copy's records, so it is read before the
+// snapshot and written last; the texts must be those of all records, so they are
+// read behind it and written first.
+func readSidecar(fsys disk.FS, dir, name string) ([]byte, error) {
+	path := filepath.Join(dir, name)
+	e, err := fsys.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !e.Regular {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return readWhole(fsys, path, meta.SidecarMax)
+}
+
+// sidecar replaces a sidecar of the copy, if the stream has it and it is new. A
+// damaged one doesn't replace a good one, nor does it keep the records from being
+// copied: it is an error at the end.
+func (b *backup) sidecar(name string, content []byte) error {
+	if content != nil {
+		err := meta.CheckSidecar(filepath.Join(b.dir, name), content, meta.FormatID(b.info.ID))
+		if errors.Is(err, meta.ErrForeign) {
+			err = &CorruptError{Path: filepath.Join(b.dir, name), Offset: -1, Field: "stream", Err: err}
+		}
+		if errors.Is(err, ErrCorrupt) {
+			b.damaged = errors.Join(b.damaged, fmt.Errorf("%s is not in the copy, all else is: %w", name, err))
+			return nil
+		}
+	}
+	old, err := readSidecar(b.fsys, b.dest, name)
+	if content == nil || err != nil || bytes.Equal(old, content) {
+		return err
+	}
+	late, err := replaceFile(b.fsys, filepath.Join(b.dest, name), content)
+	return errors.Join(late, err)
 }
 
 // list reads what the destination holds.

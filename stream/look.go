@@ -241,7 +241,7 @@ func ownTmp(name string) bool {
 	}
 	_, isSegment := segment.ParseName(base)
 	_, isJournal := journal.ParseName(base)
-	return isSegment || isJournal || base == meta.StreamFile || base == meta.DropsFile || base == meta.CursorFile
+	return isSegment || isJournal || base == meta.StreamFile || base == meta.DropsFile || base == meta.CursorFile || meta.Sidecar(base)
 }
 
 func cutSuffix(s, suffix string) (string, bool) {

@@ -12,7 +12,7 @@ import (
 	"example.com/ledger/segment"
 )
 
-// Remove deletes a stream: its files, what is in quarantine, and the directory,
+// Remove deletes a stream: its files and sidecars, what is in quarantine, and the directory,
 // if nothing else is in it. It takes the writer's lock, follows no links, and
 // leaves files that are not the stream's alone. stream.json goes first, so that
 // what an interrupted removal leaves is no stream. Errors: ErrNotFound, ErrLocked.
@@ -103,5 +103,5 @@ func ours(name string) bool {
 	_, isSegment := segment.ParseName(name)
 	_, isJournal := journal.ParseName(name)
 	return isSegment || isJournal || ownTmp(name) ||
-		name == meta.StreamFile || name == meta.DropsFile || name == meta.CursorFile || name == meta.Reserve
+		name == meta.StreamFile || name == meta.DropsFile || name == meta.CursorFile || name == meta.Reserve || meta.Sidecar(name)
 }

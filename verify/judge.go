@@ -2,6 +2,7 @@ package verify
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ type claim struct {
 func (v *sight) judge() *verdict {
 	d := &verdict{sight: v, report: &Report{Dir: v.dir, Problems: []Problem{}}, gone: dropRanges(v.drops)}
 	d.metadata()
+	d.beside()
 	d.names()
 	d.segmentFiles()
 	d.overlaps()
@@ -87,6 +89,23 @@ func (d *verdict) metadata() {
 	} else if id := idOf(d.cursorPage); !ok && err == nil && d.known && id != nil && string(id) != string(d.id[:]) && !tornFromZeros(id, string(d.id[:])) {
 		// Writers never change the id, so that it holds whatever the CRC does.
 		d.problem(Problem{File: meta.CursorFile, Kind: KindCursors, Offset: 16, Detail: fmt.Sprintf("id: %x is not the stream's", id)})
+	}
+}
+
+// beside judges the sidecars.
+func (d *verdict) beside() {
+	id := ""
+	if d.known {
+		id = meta.FormatID(d.id)
+	}
+	for name, b := range d.sidecars {
+		err := meta.CheckSidecar(name, b, id)
+		switch {
+		case errors.Is(err, meta.ErrForeign):
+			d.problem(Problem{File: name, Kind: KindForeign, Offset: -1, Detail: err.Error()})
+		case err != nil:
+			d.problem(Problem{File: name, Kind: kindOfError(err, KindMetadata), Offset: -1, Detail: detailOf(err)})
+		}
 	}
 }
 

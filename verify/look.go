@@ -36,6 +36,7 @@ type sight struct {
 	dropsErr   error
 	journals   []*journalFile
 	segments   []*segmentFile
+	sidecars   map[string][]byte // content, of those that are there
 }
 
 // A segmentFile is one sealed file, walked through.
@@ -98,11 +99,35 @@ func look(ctx context.Context, fsys disk.FS, dir string, before *sight, progress
 	if err := v.readSegments(ctx, fsys, before, progress); err != nil {
 		return nil, err
 	}
+	if err := v.readSidecars(fsys); err != nil {
+		return nil, err
+	}
 	return v, v.readDrops(fsys)
 }
 
+// readSidecars reads the files that stand beside the engine's.
+func (v *sight) readSidecars(fsys disk.FS) error {
+	v.sidecars = map[string][]byte{}
+	for _, e := range v.entries {
+		if !meta.Sidecar(e.Name) || !e.Regular {
+			continue
+		}
+		b, err := readUpTo(fsys, filepath.Join(v.dir, e.Name), meta.SidecarMax)
+		switch {
+		case notExist(err): // replaced or removed meanwhile
+		case err != nil:
+			return err
+		default:
+			v.sidecars[e.Name] = b
+		}
+	}
+	return nil
+}
+
 // readSmall reads a small file whole.
-func readSmall(fsys disk.FS, path string) ([]byte, error) {
+func readSmall(fsys disk.FS, path string) ([]byte, error) { return readUpTo(fsys, path, smallMax) }
+
+func readUpTo(fsys disk.FS, path string, limit int64) ([]byte, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, err
@@ -112,7 +137,7 @@ func readSmall(fsys disk.FS, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (&source{ctx: context.Background(), r: f, size: size}).all(smallMax)
+	return (&source{ctx: context.Background(), r: f, size: size}).all(limit)
 }
 
 func (v *sight) readStream(fsys disk.FS) error {
@@ -252,5 +277,5 @@ func ownTmp(name string) bool {
 func ownFile(name string) bool {
 	_, isSegment := segment.ParseName(name)
 	_, isJournal := journal.ParseName(name)
-	return isSegment || isJournal || name == meta.StreamFile || name == meta.DropsFile || name == meta.CursorFile || name == meta.Reserve
+	return isSegment || isJournal || name == meta.StreamFile || name == meta.DropsFile || name == meta.CursorFile || name == meta.Reserve || meta.Sidecar(name)
 }

@@ -67,7 +67,23 @@ func (d *verdict) planRepair(ctx context.Context, fsys disk.FS) (*plan, error) {
 	if slices.ContainsFunc(d.report.Problems, func(p Problem) bool { return p.File == meta.CursorFile }) {
 		r.aside(meta.CursorFile, 0, 0, "not a cursors page of this stream; the next writer makes one")
 	}
+	r.sidecars()
 	return r.do, nil
+}
+
+// What is lost with a sidecar.
+var without = map[string]string{
+	meta.DictionaryFile: "records keep their numbers, and nothing says what they stand for: put a copy back if there is one",
+	meta.ImportsFile:    "a file that is imported again is appended again, from its beginning",
+}
+
+// sidecars plans to set aside those that are damaged or another stream's.
+func (r *planner) sidecars() {
+	for _, p := range r.report.Problems {
+		if meta.Sidecar(p.File) {
+			r.aside(p.File, 0, 0, without[p.File])
+		}
+	}
 }
 
 // aside plans to move a file to quarantine, once, and unless it is replaced.

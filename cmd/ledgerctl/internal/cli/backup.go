@@ -2,13 +2,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 
 	"github.com/spf13/cobra"
 
-	"example.com/ledger/cmd/ledgerctl/internal/dictionary"
-	"example.com/ledger/cmd/ledgerctl/internal/importer"
-	"example.com/ledger/cmd/ledgerctl/internal/sidecar"
 	"example.com/ledger/cmd/ledgerctl/internal/value"
 	"example.com/ledger/stream"
 )
@@ -36,7 +32,7 @@ new; what retention has taken from the stream since stays in the copy.`,
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
 	}, func(ctx context.Context, args []string) error {
-		r, err := backup(ctx, args[0], args[1])
+		r, err := stream.Backup(ctx, args[0], args[1])
 		if err != nil {
 			return err
 		}
@@ -44,23 +40,4 @@ new; what retention has taken from the stream since stays in the copy.`,
 			seqRange(uint64(r.FirstSeq), uint64(r.EndSeq)), plural(uint64(r.Copied), "segment"), r.Kept, value.FormatSize(r.Bytes))
 		return nil
 	})
-}
-
-// backup copies a stream and what ledgerctl keeps beside it. The positions of
-// imports must not be ahead of the copy's records, so they are those from before;
-// the dictionary must not lack a text, so it is the one from after.
-func backup(ctx context.Context, dir, dest string) (stream.BackupReport, error) {
-	positions, err := sidecar.Hold(dir, importer.PositionFile)
-	if err != nil {
-		return stream.BackupReport{}, err
-	}
-	r, err := stream.Backup(ctx, dir, dest)
-	if err != nil {
-		return r, err
-	}
-	texts, err := sidecar.Hold(dir, dictionary.File)
-	if err != nil {
-		return r, err
-	}
-	return r, errors.Join(texts.Put(dest), positions.Put(dest))
 }

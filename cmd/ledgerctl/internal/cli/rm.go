@@ -9,9 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"example.com/ledger/cmd/ledgerctl/internal/dictionary"
-	"example.com/ledger/cmd/ledgerctl/internal/importer"
-	"example.com/ledger/cmd/ledgerctl/internal/sidecar"
 	"example.com/ledger/stream"
 )
 
@@ -50,9 +47,6 @@ func (a *app) rm(dir string, yes bool) error {
 	}
 	if err == nil {
 		err = stream.Remove(real)
-	}
-	if err == nil {
-		err = sidecar.Remove(real, dictionary.File, importer.PositionFile)
 	}
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ import (
 )
 
 // File is the name of a dictionary beside its stream.
-const File = "dictionary.json"
+const File = meta.DictionaryFile
 
 // textMax is the longest text, bytes.
 const textMax = 256

@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"example.com/ledger/cmd/ledgerctl/internal/sidecar"
+	"example.com/ledger/internal/meta"
 	"example.com/ledger/stream"
 )
 
 // PositionFile is the name of the file, beside the stream, that says how far each
 // import has come.
-const PositionFile = "imports.json"
+const PositionFile = meta.ImportsFile
 
 // A position says how far the import of one file has come. On disk it always
 // means this:
