@@ -45,7 +45,7 @@ func (c *csvSource) header() error {
 }
 
 func (c *csvSource) names(line string) (err error) {
-	if c.cells, err = splitCSV(c.cells[:0], line); err != nil {
+	if c.cells, err = SplitCSV(c.cells[:0], line, ","); err != nil {
 		return err
 	}
 	var columns []int
@@ -71,7 +71,7 @@ func (c *csvSource) names(line string) (err error) {
 }
 
 func (c *csvSource) record(rec []byte, line string) (err error) {
-	if c.cells, err = splitCSV(c.cells[:0], line); err != nil {
+	if c.cells, err = SplitCSV(c.cells[:0], line, ","); err != nil {
 		return err
 	}
 	if len(c.cells) != len(c.columns) {
@@ -86,30 +86,34 @@ func (c *csvSource) record(rec []byte, line string) (err error) {
 	return c.b.done(rec)
 }
 
-// splitCSV appends the cells of a line, without the white space around them. A
-// quoted cell ends on the line that it begins on: numbers have no line ends.
-func splitCSV(cells []string, line string) ([]string, error) {
+// SplitCSV appends the cells of a line, which commas part, without the blanks
+// around them. A quoted cell ends on the line that it begins on.
+func SplitCSV(cells []string, line, comma string) ([]string, error) {
+	blanks := " \t"
+	if comma == "\t" {
+		blanks = " "
+	}
 	for {
-		if text := strings.TrimLeft(line, " \t"); text != "" && text[0] == '"' {
+		if text := strings.TrimLeft(line, blanks); text != "" && text[0] == '"' {
 			cell, rest, err := cutQuoted(text)
 			if err != nil {
 				return cells, err
 			}
-			cells, line = append(cells, cell), strings.TrimLeft(rest, " \t")
+			cells, line = append(cells, cell), strings.TrimLeft(rest, blanks)
 			if line == "" {
 				return cells, nil
 			}
-			if line[0] != ',' {
+			if !strings.HasPrefix(line, comma) {
 				return cells, errors.New("text behind a closing quote")
 			}
-			line = line[1:]
+			line = line[len(comma):]
 			continue
 		}
-		cell, rest, more := strings.Cut(line, ",")
+		cell, rest, more := strings.Cut(line, comma)
 		if strings.IndexByte(cell, '"') >= 0 {
 			return cells, errors.New("a quote inside a cell without quotes")
 		}
-		cells, line = append(cells, strings.Trim(cell, " \t")), rest
+		cells, line = append(cells, strings.Trim(cell, blanks)), rest
 		if !more {
 			return cells, nil
 		}

@@ -90,3 +90,20 @@ func FuzzRaw(f *testing.F) {
 		}
 	})
 }
+
+// FuzzSplitCSV: no line makes the reader panic; a line without quotes and blanks is cut
+// as the standard library cuts it.
+func FuzzSplitCSV(f *testing.F) {
+	f.Add(`1,"a ""b""",,x`)
+	f.Add(`"not closed`)
+	f.Fuzz(func(t *testing.T, line string) {
+		cells, err := feed.SplitCSV(nil, line, ",")
+		if err != nil || strings.ContainsAny(line, " \t\r\n\v\f\u0085\u00a0") || line == "" {
+			return
+		}
+		std, serr := csv.NewReader(strings.NewReader(line)).Read()
+		if serr == nil && strings.IndexFunc(line, func(r rune) bool { return r > 126 }) < 0 && !slices.Equal(cells, std) {
+			t.Fatalf("%q: %q, the standard reader has %q", line, cells, std)
+		}
+	})
+}

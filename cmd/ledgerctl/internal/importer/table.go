@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"example.com/ledger/cmd/ledgerctl/internal/feed"
 )
 
 // lineMax is the longest line, in bytes.
@@ -90,7 +92,7 @@ func newCSV(r io.Reader, f Format) (*csvTable, error) {
 		t.names = firstNames(f.Columns)
 		return t, nil
 	}
-	cells, err := splitCSV(nil, line, t.comma)
+	cells, err := feed.SplitCSV(nil, line, t.comma)
 	if err != nil {
 		return nil, fmt.Errorf("line %d: %w", t.n, err)
 	}
@@ -114,7 +116,7 @@ func (t *csvTable) next() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if t.cells, err = splitCSV(t.cells[:0], line, t.comma); err != nil {
+		if t.cells, err = feed.SplitCSV(t.cells[:0], line, t.comma); err != nil {
 			return nil, &badRow{err}
 		}
 	}
@@ -175,48 +177,6 @@ func plainHead(s string) string {
 		}
 		return r
 	}, s))
-}
-
-// splitCSV appends the cells of a line, without the white space around them. A
-// quoted cell ends on the line that it begins on.
-func splitCSV(cells []string, line, comma string) ([]string, error) {
-	for {
-		if text := strings.TrimLeft(line, " "); strings.HasPrefix(text, `"`) {
-			cell, rest, err := cutQuoted(text)
-			if err != nil {
-				return cells, err
-			}
-			cells, line = append(cells, cell), strings.TrimLeft(rest, " ")
-			if line == "" {
-				return cells, nil
-			}
-			if !strings.HasPrefix(line, comma) {
-				return cells, errors.New("text behind a closing quote")
-			}
-			line = line[len(comma):]
-			continue
-		}
-		cell, rest, more := strings.Cut(line, comma)
-		cells, line = append(cells, strings.TrimSpace(cell)), rest
-		if !more {
-			return cells, nil
-		}
-	}
-}
-
-// cutQuoted cuts text, which begins with a quote, behind the quote that closes it.
-func cutQuoted(text string) (cell, rest string, err error) {
-	for i := 1; i < len(text); i++ {
-		if text[i] != '"' {
-			continue
-		}
-		if i+1 < len(text) && text[i+1] == '"' {
-			i++
-			continue
-		}
-		return strings.ReplaceAll(text[1:i], `""`, `"`), text[i+1:], nil
-	}
-	return "", "", errors.New("a quote is not closed on its line")
 }
 
 // A jsonTable reads one object a line, of which it takes the members that are wanted.

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"io"
@@ -101,23 +100,6 @@ func TestParseRule(t *testing.T) {
 	if slices.ContainsFunc(p.Rules, func(r Rule) bool { return r.To == "side" }) || len(preset(t, "kraken").Rules) != len(p.Rules)+1 {
 		t.Error("a rule is not taken away, or from all")
 	}
-}
-
-// FuzzCSV: no line makes the reader panic; a line without quotes and blanks is cut
-// as the standard library cuts it.
-func FuzzCSV(f *testing.F) {
-	f.Add(`1,"a ""b""",,x`)
-	f.Add(`"not closed`)
-	f.Fuzz(func(t *testing.T, line string) {
-		cells, err := splitCSV(nil, line, ",")
-		if err != nil || strings.ContainsAny(line, " \t\r\n\v\f\u0085\u00a0") || line == "" {
-			return
-		}
-		std, serr := csv.NewReader(strings.NewReader(line)).Read()
-		if serr == nil && strings.IndexFunc(line, func(r rune) bool { return r > 126 }) < 0 && !slices.Equal(cells, std) {
-			t.Fatalf("%q: %q, the standard reader has %q", line, cells, std)
-		}
-	})
 }
 
 // FuzzJSON: no line makes the reader panic, and what it accepts is JSON with the
