@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"example.com/ledger/internal/disk"
 	"example.com/ledger/internal/meta"
@@ -147,7 +148,22 @@ func (p *plan) copyAway() error {
 	if !moved {
 		return nil
 	}
-	return errors.Join(p.fsys.SyncDir(p.path(meta.Quarantine)), p.fsys.SyncDir(p.dir))
+	return errors.Join(p.fsys.SyncDir(p.path(meta.Quarantine)), p.syncFolders())
+}
+
+// syncFolders makes the going of what was set aside durable.
+func (p *plan) syncFolders() error {
+	folders := []string{p.dir}
+	for _, x := range p.away {
+		if f := filepath.Dir(p.path(x.File)); !slices.Contains(folders, f) {
+			folders = append(folders, f)
+		}
+	}
+	var errs []error
+	for _, f := range folders {
+		errs = append(errs, p.fsys.SyncDir(f))
+	}
+	return errors.Join(errs...)
 }
 
 func (p *plan) removeAway() error {
@@ -162,7 +178,7 @@ func (p *plan) removeAway() error {
 	if len(p.away) == 0 {
 		return nil
 	}
-	return p.fsys.SyncDir(p.dir)
+	return p.syncFolders()
 }
 
 func (p *plan) writeDrops() error {
@@ -220,6 +236,7 @@ func (p *plan) quarantine(name string, content []byte) (path string, there bool,
 			return "", false, err
 		}
 	}
+	name = filepath.Base(name) // a consumer's has its folder before it
 	path = filepath.Join(dir, name)
 	for i := 1; ; i++ {
 		if _, err := p.fsys.Stat(path); notExist(err) {

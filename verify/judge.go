@@ -33,6 +33,7 @@ func (v *sight) judge() *verdict {
 	d := &verdict{sight: v, report: &Report{Dir: v.dir, Problems: []Problem{}}, gone: dropRanges(v.drops)}
 	d.metadata()
 	d.beside()
+	d.consumerFiles()
 	d.names()
 	d.segmentFiles()
 	d.overlaps()
@@ -121,7 +122,7 @@ func idOf(page []byte) []byte {
 func (d *verdict) names() {
 	for _, e := range d.entries {
 		switch {
-		case e.Dir && e.Name == meta.Quarantine:
+		case e.Dir && (e.Name == meta.Quarantine || e.Name == meta.Consumers):
 		case ownTmp(e.Name) && e.Regular:
 			d.note(e.Name, "left by an interrupted replacement; the next writer removes it")
 		case !e.Regular && ownFile(e.Name):

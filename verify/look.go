@@ -37,6 +37,7 @@ type sight struct {
 	journals   []*journalFile
 	segments   []*segmentFile
 	sidecars   map[string][]byte // content, of those that are there
+	consumers  []*consumerFile
 }
 
 // A segmentFile is one sealed file, walked through.
@@ -100,6 +101,9 @@ func look(ctx context.Context, fsys disk.FS, dir string, before *sight, progress
 		return nil, err
 	}
 	if err := v.readSidecars(fsys); err != nil {
+		return nil, err
+	}
+	if err := v.readConsumers(fsys); err != nil {
 		return nil, err
 	}
 	return v, v.readDrops(fsys)

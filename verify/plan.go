@@ -68,6 +68,7 @@ func (d *verdict) planRepair(ctx context.Context, fsys disk.FS) (*plan, error) {
 		r.aside(meta.CursorFile, 0, 0, "not a cursors page of this stream; the next writer makes one")
 	}
 	r.sidecars()
+	r.consumerFiles()
 	return r.do, nil
 }
 

@@ -23,7 +23,7 @@ import (
 // Kinds of problems.
 const (
 	KindMissing  = "missing"  // a file that must be there is not
-	KindMetadata = "metadata" // stream.json, drops.json or a sidecar doesn't check out
+	KindMetadata = "metadata" // stream.json, drops.json, a sidecar or a consumer doesn't check out
 	KindVersion  = "version"  // a later release wrote the file: it is intact
 	KindSize     = "size"     // a file is too short or too long
 	KindRead     = "read"     // the disk can't read the file
