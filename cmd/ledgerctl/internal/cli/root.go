@@ -64,7 +64,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 damage found.`,
 	}
 	add(groupWrite, newCreate(a), newAppend(a), newImport(a), newSeal(a))
 	add(groupRead, newDump(a), newGet(a), newTail(a), newQuery(a), newCandles(a), newExport(a), newLs(a), newStat(a), newSegments(a), newConsumers(a), newInspect(a))
-	add(groupKeep, newVerify(a), newRepair(a), newBackup(a), newRetain(a), newAlter(a), newRm(a))
+	add(groupKeep, newVerify(a), newRepair(a), newBackup(a), newRetain(a), newAlter(a), newRm(a), newBench(a))
 	add(groupHelp, newCompletion(a), newMan(a))
 	root.SetHelpCommand(newHelp())
 	root.SetHelpCommandGroupID(groupHelp)
