@@ -4,6 +4,7 @@
 //
 //	go run . [--full] [--only append,latency,store,history,query,soak]
 //	go run -tags duckdb . [--full]     # only the queries, with DuckDB and SQLite in C
+//	go run [-tags duckdb] . files [--data ../../shared/data]   # answers over real files, compared
 //
 // Every measurement is a process of its own. Results go to results/, named by
 // date and processor. It runs on Linux.
@@ -89,7 +90,7 @@ func command() *cobra.Command {
 	c.Flags().StringVar(&f.dir, "dir", "data", "put the engines' data here, on a disk; it is removed afterwards")
 	c.Flags().StringVar(&f.out, "out", "results", "write results here")
 	c.Flags().DurationVar(&f.budget, "budget", 0, "begin no further round of a question after this long (default 3m, with --full 50m)")
-	c.AddCommand(cellCommand())
+	c.AddCommand(cellCommand(), filesCommand())
 	return c
 }
 
