@@ -4,6 +4,7 @@ package kern
 
 import (
 	"math"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -13,19 +14,18 @@ import (
 // the 16-bit sum hold no more.
 const chunk = 1 << 18
 
-var useAVX2 = cpu.X86.HasAVX2
+var useAVX2 atomic.Bool
+
+func init() { useAVX2.Store(cpu.X86.HasAVX2) }
 
 // SetFast chooses between assembly and plain Go where the machine has both, and
-// returns whether assembly was in use. It is for tests, and not safe beside running queries.
-func SetFast(on bool) bool {
-	was := useAVX2
-	useAVX2 = on && cpu.X86.HasAVX2
-	return was
-}
+// returns whether assembly was in use. It is for tests; what runs meanwhile uses
+// either, with the same result.
+func SetFast(on bool) bool { return useAVX2.Swap(on && cpu.X86.HasAVX2) }
 
 // fast returns how many of n values the assembly may have.
 func fast(n int) int {
-	if !useAVX2 {
+	if !useAVX2.Load() {
 		return 0
 	}
 	return n &^ 63
@@ -177,7 +177,7 @@ func dotSumFast[T uint32 | uint64](a, b []T, mask []uint64) (dot, sum int64) {
 func tallyCellsFast[T int32 | int64](tab *[TableSize]Cell, keys []uint16, p, q []T) int {
 	n := len(keys) &^ 3
 	var z T
-	if !useAVX2 || n == 0 || unsafe.Sizeof(z) != 4 {
+	if !useAVX2.Load() || n == 0 || unsafe.Sizeof(z) != 4 {
 		return 0
 	}
 	_, _ = p[n-1], q[n-1]
@@ -189,7 +189,7 @@ func tallyCellsFast[T int32 | int64](tab *[TableSize]Cell, keys []uint16, p, q [
 func tallyCandlesFast[T int32 | int64](tab *[TableSize]Candle, keys []uint16, p, q []T) int {
 	n := len(keys) &^ 3
 	var z T
-	if !useAVX2 || n == 0 || unsafe.Sizeof(z) != 4 {
+	if !useAVX2.Load() || n == 0 || unsafe.Sizeof(z) != 4 {
 		return 0
 	}
 	_, _ = p[n-1], q[n-1]
