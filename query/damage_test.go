@@ -44,7 +44,9 @@ func allQuestions(v *stream.Snapshot, f *Filter) map[string]error {
 		_, errs[name] = q.Run(ctx, aggs...)
 	}
 	run("sum", From(v), Sum("qty"))
-	run("workers", From(v).Workers(3), VWAP("px", "qty"))
+	several := From(v).Workers(3)
+	several.share = 1
+	run("workers", several, VWAP("px", "qty"))
 	run("where", From(v).Where(Gt("qty", 1)), Count())
 	run("groups", From(v).By("d"), Sum("qty"))
 	run("hash groups", From(v).By("h", "qty"), Count())

@@ -22,6 +22,7 @@ type Query struct {
 	by      []string
 	every   time.Duration
 	workers int
+	share   int // records that a further goroutine is worth
 	top     int
 	topBy   int
 	groups  int
@@ -31,12 +32,19 @@ type Query struct {
 	err     error
 }
 
-// groupsMax is the default of MaxGroups.
-const groupsMax = 1 << 22
+const (
+	// groupsMax is the default of MaxGroups.
+	groupsMax = 1 << 22
+	// shareMin is what one goroutine scans in a few tens of µs: another one isn't
+	// worth it for less.
+	shareMin = 1 << 17
+)
 
 // From begins a query of all records of a snapshot. Records that are gone are
 // passed over; Stats.Gone names them.
-func From(v *stream.Snapshot) *Query { return &Query{v: v, s: v.Schema(), groups: groupsMax} }
+func From(v *stream.Snapshot) *Query {
+	return &Query{v: v, s: v.Schema(), groups: groupsMax, share: shareMin}
+}
 
 // Where keeps the records for which p holds. Further calls narrow it down more.
 func (q *Query) Where(p Pred) *Query {
@@ -168,8 +176,7 @@ func (q *Query) workersFor(parts []part) int {
 	for i := range parts {
 		records += parts[i].Len()
 	}
-	// A goroutine is not worth it for less than what one scans in a few tens of µs.
-	return max(1, min(n, len(parts), 1+records/(1<<17)))
+	return max(1, min(n, len(parts), 1+records/q.share))
 }
 
 // seqs returns the range of numbers outside of which the condition can't hold.

@@ -274,7 +274,7 @@ func runAgainstNaive(t *rapid.T) {
 		aggs := aggregates(t, s)
 		q.Workers(1).compare(t, recs, aggs)
 		was := kern.SetFast(rapid.Bool().Draw(t, "assembly"))
-		q.workers = 3
+		q.workers, q.share = 3, 1
 		q.compare(t, recs, aggs)
 		kern.SetFast(was)
 	}
