@@ -60,14 +60,13 @@ func TestWorkers(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		text := fmt.Sprintln(r.Stats.Read, r.Stats.Skipped)
+		text := fmt.Appendln(nil, r.Stats.Read, r.Stats.Skipped)
 		for i := range r.Len() {
 			for c := range r.Columns {
-				text += r.At(i, c).String() + " "
+				text = append(r.At(i, c).Append(text), ' ')
 			}
-			text += "\n"
 		}
-		return text, nil
+		return string(text), nil
 	}
 	for name, build := range map[string]func(*Query){
 		"all":       func(*Query) {},
@@ -85,7 +84,7 @@ func TestWorkers(t *testing.T) {
 		for workers := 2; workers <= 9; workers++ {
 			got, err := ask(workers, build, aggs...)
 			if got != want || fmt.Sprint(err) != fmt.Sprint(werr) {
-				t.Errorf("%s: %d workers say %v, %s, one %v, %s", name, workers, err, got, werr, want)
+				t.Errorf("%s: %d workers say %v, %.500s, one %v, %.500s", name, workers, err, got, werr, want)
 			}
 		}
 	}
