@@ -58,6 +58,34 @@ func fills() (v *stream.Snapshot, done func()) {
 	}
 }
 
+// orders is like fills, for the orders that one of them came from.
+func orders() (v *stream.Snapshot, done func()) {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := stream.Create(filepath.Join(dir, "orders"), stream.Options{Schema: shapes.OrderSchema()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	typed, err := stream.Bind[shapes.Order](s)
+	if err != nil {
+		log.Fatal(err)
+	}
+	at := time.Date(2026, 11, 30, 9, 59, 59, 0, time.UTC).UnixNano()
+	if _, _, err := typed.Append([]shapes.Order{{TS: at, Px: 6_411_900, Qty: 30, Order: 12, Sym: 3, Kind: shapes.Limit, Side: shapes.Sell}}); err != nil {
+		log.Fatal(err)
+	}
+	if v, err = s.Snapshot(); err != nil {
+		log.Fatal(err)
+	}
+	return v, func() {
+		v.Close()
+		s.Close()
+		os.RemoveAll(dir)
+	}
+}
+
 // The volume and the volume-weighted average price of each instrument.
 func ExampleQuery_Run() {
 	v, done := fills()
@@ -138,6 +166,49 @@ func ExampleQuery_Positions() {
 	// 11 -3 -192357.00 -20.00
 	// 12 -1 -64120.00 23.00
 	// 13 4 256480.00 0.00
+}
+
+// The volume of buying and selling takers in steps of 5.00.
+func ExampleQuery_VolumeAtPrice() {
+	v, done := fills()
+	defer done()
+	levels, err := query.From(v).Where(query.Eq("sym", 3)).
+		VolumeAtPrice(context.Background(), query.LevelOptions{Side: "side", Tick: 500})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, l := range levels {
+		fmt.Println(l.Price, l.Volume, l.Buy, l.Sell, l.Count)
+	}
+	// Output:
+	// 64115.00 8 0 8 1
+	// 64120.00 19 19 0 3
+}
+
+// All that happened to order 12: what was asked of it, from one journal, and its
+// fills, from the other. Taker and maker of the fills are the orders here.
+func ExampleLifecycle() {
+	f, done := fills()
+	defer done()
+	o, doneOrders := orders()
+	defer doneOrders()
+	events, err := query.Lifecycle(context.Background(), o, f, 12, query.LifecycleOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, e := range events {
+		what := "order"
+		if e.Fill {
+			what = "fill"
+		}
+		fmt.Println(time.Unix(0, e.Time).UTC().Format("15:04:05"), what, e.Price, e.Quantity, e.Filled)
+	}
+	// Output:
+	// 09:59:59 order 64119.00 30 0
+	// 10:00:00 fill 64123.50 10 10
+	// 10:00:20 fill 64124.00 5 15
+	// 10:01:00 fill 64119.00 8 23
+	// 10:01:40 fill 64120.00 4 27
 }
 
 // The last two records of an instrument, latest first.
