@@ -5,6 +5,7 @@ package trial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -105,35 +106,22 @@ func fills(n int) []shapes.Fill {
 const width = 40 // of a fill, bytes
 
 // single appends record by record, each on disk before the next.
-func single(ctx context.Context, dir string, d time.Duration) (r Result, err error) {
-	syncs, err := syncFloor(ctx, dir, d)
-	if err != nil {
-		return r, err
-	}
-	s, err := create(dir, "single", stream.Commit)
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = closed(s, err) }()
-	t, err := stream.Bind[shapes.Fill](s)
-	if err != nil {
-		return r, err
-	}
-	rec := fills(1)
-	c, err := repeat(ctx, d, func() error { _, _, err := t.Append(rec); return err })
-	if err != nil {
-		return r, err
-	}
-	return Result{"append, on disk, one caller", c.perSecond(), c.perSecond() * width, c.median(), "write and fdatasync of a block", syncs, c.perSecond() / syncs}, nil
+func single(ctx context.Context, dir string, d time.Duration) (Result, error) {
+	return commits(ctx, dir, d, 1)
 }
 
 // group appends by many callers at once, who share syncs.
-func group(ctx context.Context, dir string, d time.Duration) (r Result, err error) {
+func group(ctx context.Context, dir string, d time.Duration) (Result, error) {
+	return commits(ctx, dir, d, callers)
+}
+
+// commits appends single records, each on disk when its call returns.
+func commits(ctx context.Context, dir string, d time.Duration, callers int) (r Result, err error) {
 	syncs, err := syncFloor(ctx, dir, d)
 	if err != nil {
 		return r, err
 	}
-	s, err := create(dir, "group", stream.Commit)
+	s, err := create(dir, fmt.Sprintf("commits%d", callers), stream.Commit)
 	if err != nil {
 		return r, err
 	}
@@ -151,15 +139,19 @@ func group(ctx context.Context, dir string, d time.Duration) (r Result, err erro
 		})
 	}
 	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return r, err
+	}
 	var sum calls
-	for i, c := range all {
-		if errs[i] != nil {
-			return r, errs[i]
-		}
+	for _, c := range all {
 		sum.times, sum.took = append(sum.times, c.times...), max(sum.took, c.took)
 	}
+	what := fmt.Sprintf("append, on disk, %d callers", callers)
+	if callers == 1 {
+		what = "append, on disk, one caller"
+	}
 	rate := sum.perSecond()
-	return Result{fmt.Sprintf("append, on disk, %d callers", callers), rate, rate * width, sum.median(), "write and fdatasync of a block", syncs, rate / syncs}, nil
+	return Result{what, rate, rate * width, sum.median(), "write and fdatasync of a block", syncs, rate / syncs}, nil
 }
 
 // unsynced appends batches to the page cache.
