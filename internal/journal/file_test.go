@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -387,6 +388,69 @@ func TestGather(t *testing.T) {
 	for _, op := range []func() error{j.Sync, j.Flush, func() error { return j.Mark(false, 7) }, func() error { return j.Start(Header{Width: testWidth}) }} {
 		if err := op(); !errors.Is(err, errBrittle) {
 			t.Errorf("behind it: %v", err)
+		}
+	}
+}
+
+// slow is a file whose next write waits until it may end, with an error; a sync
+// while it waits is wrong.
+type slow struct {
+	disk.File
+	began, end chan struct{}
+	err        error
+	writing    *atomic.Bool
+	wrong      *atomic.Bool
+}
+
+func (f *slow) WriteAt(b []byte, off int64) (int, error) {
+	f.writing.Store(true)
+	defer f.writing.Store(false)
+	close(f.began)
+	<-f.end
+	if f.err != nil {
+		return 0, f.err
+	}
+	return f.File.WriteAt(b, off)
+}
+
+func (f *slow) DataSync() error {
+	if f.writing.Load() {
+		f.wrong.Store(true)
+	}
+	return f.File.DataSync()
+}
+
+// TestGatherOverlap: a sync that overlaps another covers what that one still
+// writes: it doesn't begin before the write ended, and fails if that failed.
+func TestGatherOverlap(t *testing.T) {
+	for _, fails := range []error{nil, errBrittle} {
+		dir := t.TempDir()
+		must(t, Make(disk.OS(), dir, 2, 8, testWidth))
+		j, err := Open(disk.OS(), dir, 2, testWidth, ByWrite, 2)
+		must(t, err)
+		defer j.Close()
+		must(t, j.Start(Header{Width: testWidth, Salt: 1}), j.Records(rowsOf(0, 1, testWidth), false, 0))
+		var writing, wrong atomic.Bool
+		began, end := make(chan struct{}), make(chan struct{})
+		j.file = &slow{j.file, began, end, fails, &writing, &wrong}
+		for range cap(j.syncs) {
+			j.syncs <- &slow{File: <-j.syncs, writing: &writing, wrong: &wrong}
+		}
+		errs := make(chan error, 2)
+		go func() { errs <- j.Sync() }()
+		<-began
+		go func() { errs <- j.Sync() }() // all that it covers is being written
+		for range 10_000 {
+			runtime.Gosched() // time enough for a sync that doesn't wait
+		}
+		close(end)
+		for range 2 {
+			if err := <-errs; !errors.Is(err, fails) {
+				t.Errorf("sync: %v, want %v", err, fails)
+			}
+		}
+		if wrong.Load() {
+			t.Error("a sync began while frames that it covers were being written")
 		}
 	}
 }
