@@ -77,7 +77,7 @@ func (p *appender) run(ctx context.Context, linger time.Duration) error {
 func (p *appender) flush(n int) error {
 	width := p.st.Schema().Width()
 	batch := p.rows[:n*width]
-	if err := p.texts.save(); err != nil {
+	if err := p.texts.save(batch); err != nil {
 		return err
 	}
 	var first stream.Seq

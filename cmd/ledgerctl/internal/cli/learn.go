@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"example.com/ledger/cmd/ledgerctl/internal/dictionary"
@@ -13,7 +14,9 @@ import (
 // numbers where it is asked to. The feed's goroutine asks, the appender saves.
 type learner struct {
 	dir   string
-	learn map[string]bool // fields whose new texts get numbers
+	s     *schema.Schema
+	learn map[string]bool   // fields whose new texts get numbers
+	used  map[string]uint64 // by field that learns: the highest number on disk, or in a record
 
 	mu    sync.Mutex
 	d     *dictionary.Dictionary
@@ -24,7 +27,7 @@ type learner struct {
 // else changes it meanwhile.
 func newLearner(st *stream.Stream, learn []string) (*learner, error) {
 	info := st.Info()
-	l := &learner{dir: info.Dir, learn: map[string]bool{}}
+	l := &learner{dir: info.Dir, s: info.Schema, learn: map[string]bool{}, used: map[string]uint64{}}
 	for _, name := range learn {
 		if err := learnable(info.Schema, name); err != nil {
 			return nil, &usageError{err}
@@ -34,6 +37,9 @@ func newLearner(st *stream.Stream, learn []string) (*learner, error) {
 	var err error
 	if l.d, err = dictionary.Load(l.dir, info.ID); err != nil {
 		return nil, &hintedError{err, "with --raw-values the input is taken as numbers"}
+	}
+	for name := range l.learn {
+		l.used[name] = uint64(l.d.Len(name))
 	}
 	l.steps = dictionary.NewSteps(info.Schema, l.d)
 	return l, nil
@@ -76,12 +82,21 @@ func (l *learner) Check(rec []byte) error {
 	return l.steps.See(rec)
 }
 
-// save puts on disk what records that are about to be appended mean.
-func (l *learner) save() error {
+// save puts on disk what the records of a batch that is about to be appended mean,
+// and no text of a line behind it, though the feed may have read it.
+func (l *learner) save(batch []byte) error {
 	if l == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.d.Save(l.dir)
+	for name := range l.learn {
+		i, _ := l.s.Index(name)
+		for rec := range slices.Chunk(batch, l.s.Width()) {
+			if n := l.s.Uint(rec, i); n <= uint64(l.d.Len(name)) { // else it is a number without a text
+				l.used[name] = max(l.used[name], n)
+			}
+		}
+	}
+	return l.d.SaveSome(l.dir, l.used)
 }

@@ -102,14 +102,24 @@ func Open(dir string) (*Dictionary, error) {
 }
 
 // Save writes the dictionary to dir, if anything is new in it.
-func (d *Dictionary) Save(dir string) error {
+func (d *Dictionary) Save(dir string) error { return d.SaveSome(dir, nil) }
+
+// SaveSome is Save without the texts of some fields that have higher numbers than
+// those here: texts that no record has yet. A later call writes them.
+func (d *Dictionary) SaveSome(dir string, upTo map[string]uint64) error {
 	if !d.dirty {
 		return nil
 	}
-	if err := sidecar.Write(dir, File, file{1, d.id, d.lists}); err != nil {
+	lists, left := maps.Clone(d.lists), false
+	for field, n := range upTo {
+		if list := lists[field]; n < uint64(len(list)) {
+			lists[field], left = list[:n], true
+		}
+	}
+	if err := sidecar.Write(dir, File, file{1, d.id, lists}); err != nil {
 		return err
 	}
-	d.dirty = false
+	d.dirty = left
 	return nil
 }
 
@@ -124,7 +134,10 @@ func (d *Dictionary) Clone() *Dictionary {
 }
 
 // Has tells whether the field's numbers stand for texts.
-func (d *Dictionary) Has(field string) bool { return len(d.lists[field]) > 0 }
+func (d *Dictionary) Has(field string) bool { return d.Len(field) > 0 }
+
+// Len returns how many texts a field has: its highest number.
+func (d *Dictionary) Len(field string) int { return len(d.lists[field]) }
 
 // Texts returns the texts of each field that has some: number n is entry n−1.
 func (d *Dictionary) Texts() map[string][]string {

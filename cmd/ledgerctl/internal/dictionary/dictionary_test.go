@@ -63,6 +63,31 @@ func TestDictionary(t *testing.T) {
 	}
 }
 
+// TestSaveSome: texts above a number stay in memory, and are written later.
+func TestSaveSome(t *testing.T) {
+	dir, id := t.TempDir(), [16]byte{7}
+	d := New(id)
+	for _, text := range []string{"a", "b", "c"} {
+		for _, field := range []string{"sym", "acct"} {
+			if _, err := d.Assign(field, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, step := range []struct{ upTo, sym int }{{0, 0}, {2, 2}, {2, 2}, {3, 3}, {9, 3}} {
+		if err := d.SaveSome(dir, map[string]uint64{"sym": uint64(step.upTo)}); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Load(dir, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again.Len("sym") != step.sym || again.Len("acct") != 3 || d.Len("sym") != 3 {
+			t.Errorf("up to %d: %d and %d texts on disk, %d in memory", step.upTo, again.Len("sym"), again.Len("acct"), d.Len("sym"))
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	dir := t.TempDir()
 	d := New([16]byte{1})
