@@ -303,6 +303,7 @@ func TestSyncsOverlap(t *testing.T) {
 		for range 8 {
 			must(t, <-errs)
 		}
+		must(t, j.Flush()) // of what came behind the last Sync
 		if s := readBytes(t, fileBytes(t, dir), 400); len(s.Frames) != 400 {
 			t.Errorf("%d frames", len(s.Frames))
 		}
