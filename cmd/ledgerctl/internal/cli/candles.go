@@ -32,6 +32,8 @@ Intervals without records are left out. With --empty null they have no prices, a
 with --empty carry the last price before, from a group's first candle on to the
 last of all.
 
+` + symbolHelp + `
+
 --plot draws candles in place of a listing, a chart for each group: the body from
 open to close, the wick from low to high, the volume below.
 
@@ -89,7 +91,7 @@ func (a *app) candles(ctx context.Context, snap *stream.Snapshot, f *candlesFlag
 	if err != nil {
 		return err
 	}
-	columns := candleColumns(keys, fields[0].field, fields[1].field)
+	columns := candleColumns(keys, fields[0], fields[1])
 	var names []string
 	for _, c := range columns {
 		names = append(names, c.Name)
@@ -98,7 +100,7 @@ func (a *app) candles(ctx context.Context, snap *stream.Snapshot, f *candlesFlag
 		return err
 	}
 	var list []query.Candle
-	err = a.grouped(snap, &f.groupFlags, keys, func(q *query.Query) error {
+	holds, err := a.grouped(snap, &f.groupFlags, keys, func(q *query.Query) error {
 		if f.empty.v != query.SkipEmpty {
 			q.MaxGroups(filledMax)
 		}
@@ -113,6 +115,7 @@ func (a *app) candles(ctx context.Context, snap *stream.Snapshot, f *candlesFlag
 	if err != nil {
 		return err
 	}
+	p.symbols(keys, holds)
 	if f.plot {
 		return a.plotCandles(p, f, list)
 	}
@@ -120,23 +123,27 @@ func (a *app) candles(ctx context.Context, snap *stream.Snapshot, f *candlesFlag
 }
 
 // candleColumns are the columns of candles; those of keys stand behind the first.
-func candleColumns(keys []recordColumn, price, quantity schema.Field) []valueColumn {
+func candleColumns(keys []recordColumn, price, quantity recordColumn) []valueColumn {
 	columns := []valueColumn{{Column: query.Column{Name: "ts", Kind: schema.I64, Time: true}}}
-	for i, k := range keys {
-		c := query.Column{Name: k.field.Name, Kind: k.field.Kind, Scale: k.field.Scale, Time: k.column == columnTime}
-		columns = append(columns, valueColumn{Column: c, key: &keys[i]})
+	of := func(name string, c recordColumn) {
+		q := query.Column{Name: name, Kind: c.field.Kind, Scale: c.field.Scale, Time: c.column == columnTime}
+		columns = append(columns, valueColumn{Column: q, fields: []recordColumn{c}})
+	}
+	for _, k := range keys {
+		of(k.field.Name, k)
 	}
 	for _, name := range []string{"open", "high", "low", "close"} {
-		columns = append(columns, valueColumn{Column: query.Column{Name: name, Kind: price.Kind, Scale: price.Scale}})
+		of(name, price)
 	}
 	return append(columns,
-		valueColumn{Column: query.Column{Name: "volume", Scale: quantity.Scale}},
+		valueColumn{Column: query.Column{Name: "volume", Scale: quantity.field.Scale}, fields: []recordColumn{quantity}},
 		valueColumn{Column: query.Column{Name: "vwap"}},
 		valueColumn{Column: query.Column{Name: "count"}, count: true})
 }
 
 func (p *valuePrinter) printCandles(list []query.Candle) error {
 	for _, c := range list {
+		p.begin(func(key int) query.Value { return c.Keys[key] })
 		p.time(c.Start)
 		for _, k := range c.Keys {
 			p.cell(k)

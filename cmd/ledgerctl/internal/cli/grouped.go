@@ -14,6 +14,11 @@ import (
 	"example.com/ledger/stream"
 )
 
+// symbolHelp tells with how many decimals rows are shown.
+const symbolHelp = `Where a row is of one symbol, by --by sym or a condition such as
+sym == "BTC-USD", px and qty have that symbol's decimals, as in dump; averages
+don't. Rows that mix symbols have the field's decimals.`
+
 // groupFlags are those of verbs that make one row of many records.
 type groupFlags struct {
 	rangeFlags
@@ -87,17 +92,17 @@ func distinct(names []string) error {
 	return nil
 }
 
-// grouped calls run with the query that the flags ask for. It tells of records
-// that are gone, and shows how far the scan is.
-func (a *app) grouped(snap *stream.Snapshot, f *groupFlags, keys []recordColumn, run func(*query.Query) error) error {
+// grouped calls run with the query that the flags ask for, and returns their
+// condition. It tells of records that are gone, and shows how far the scan is.
+func (a *app) grouped(snap *stream.Snapshot, f *groupFlags, keys []recordColumn, run func(*query.Query) error) (query.Pred, error) {
 	s, err := f.scan(snap, a.stream)
 	if err != nil {
-		return err
+		return query.Pred{}, err
 	}
 	s.gone = a.noteGone
 	parts := 0
 	if err := s.parts(func(stream.Part) error { parts++; return nil }); err != nil {
-		return err
+		return query.Pred{}, err
 	}
 	q := query.From(snap).Seqs(s.from, s.to).Where(s.holds).Workers(f.workers.v)
 	for _, k := range keys {
@@ -108,7 +113,7 @@ func (a *app) grouped(snap *stream.Snapshot, f *groupFlags, keys []recordColumn,
 	}
 	end := a.watch(snap, parts, s.records())
 	defer end()
-	return queryError(run(q))
+	return s.holds, queryError(run(q))
 }
 
 // queryError tells apart the caller's mistakes, and what there is too much of.

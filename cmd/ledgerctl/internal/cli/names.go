@@ -1,7 +1,12 @@
 package cli
 
 import (
+	"strconv"
+	"strings"
+
 	"example.com/ledger/cmd/ledgerctl/internal/dictionary"
+	"example.com/ledger/query"
+	"example.com/ledger/schema"
 )
 
 // names are the texts that numbers of a stream stand for. nil has none.
@@ -46,27 +51,62 @@ func bySymbol(field string) bool {
 	return field == dictionary.PriceField || field == dictionary.QuantityField
 }
 
-// trim cuts zeros off the decimal at the end of b, a price or quantity
-// of a symbol, down to the decimals that the symbol has. Nothing else is cut, so
-// that the value stays what it is.
-func (n *names) trim(b []byte, c recordColumn, symbol uint64) []byte {
-	if !bySymbol(c.field.Name) {
-		return b
+// decimals returns how many a field's values have in records of a symbol, and
+// those of its schema where the dictionary doesn't tell.
+func (n *names) decimals(f schema.Field, symbol uint64) uint8 {
+	if !bySymbol(f.Name) {
+		return f.Scale
 	}
 	if _, ok := n.d.Text(dictionary.SymbolField, symbol); !ok {
-		return b
+		return f.Scale
 	}
 	e := n.d.Entry(dictionary.SymbolField, symbol)
-	decimals := e.PxScale
-	if c.field.Name == dictionary.QuantityField {
-		decimals = e.QtyScale
+	if f.Name == dictionary.QuantityField {
+		return min(e.QtyScale, f.Scale)
 	}
-	left := c.field.Scale
-	for ; left > decimals && b[len(b)-1] == '0'; left-- {
+	return min(e.PxScale, f.Scale)
+}
+
+// trim cuts zeros off the number at the end of b, which has that many decimals,
+// down to those that are wanted. Nothing else is cut, so that the value stays
+// what it is.
+func trim(b []byte, decimals, wanted uint8) []byte {
+	if decimals == 0 || wanted >= decimals {
+		return b
+	}
+	for ; decimals > wanted && b[len(b)-1] == '0'; decimals-- {
 		b = b[:len(b)-1]
 	}
-	if left == 0 {
+	if decimals == 0 {
 		b = b[:len(b)-1] // the point
 	}
 	return b
+}
+
+// onlySymbol returns the symbol whose records alone a condition holds for, where
+// it says so: sym == n by itself, or joined to the rest by &&.
+func onlySymbol(p query.Pred) (n uint64, ok bool) {
+	var outer strings.Builder // what stands in no brackets
+	depth := 0
+	for _, c := range p.String() {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		case depth == 0:
+			outer.WriteRune(c)
+		}
+	}
+	if strings.Contains(outer.String(), " || ") {
+		return 0, false
+	}
+	for term := range strings.SplitSeq(outer.String(), " && ") {
+		if v, is := strings.CutPrefix(term, dictionary.SymbolField+" == "); is {
+			if n, err := strconv.ParseUint(strings.Trim(v, "'"), 10, 64); err == nil {
+				return n, true
+			}
+		}
+	}
+	return 0, false
 }

@@ -49,9 +49,10 @@ func (a *app) plotGroup(p *valuePrinter, f *candlesFlags, list []query.Candle) e
 	if o.Width == 0 {
 		o.Width = plotWidth
 	}
+	p.begin(func(key int) query.Value { return list[0].Keys[key] })
 	scale := list[0].Close.Scale()
 	unit := 1.0 // of what is drawn, to the field's value
-	if o.Digits = int(scale); p.raw {
+	if o.Digits = int(p.decimals(p.columns[1+len(list[0].Keys)], scale)); p.raw {
 		o.Digits, unit = 0, math.Pow10(int(scale))
 	}
 	candles := make([]chart.Candle, len(list))

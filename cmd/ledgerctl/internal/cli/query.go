@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"example.com/ledger/query"
+	"example.com/ledger/schema"
 	"example.com/ledger/stream"
 )
 
@@ -34,6 +36,10 @@ func newQuery(a *app) *cobra.Command {
 "as" names a column: 'sum(qty) as volume'. Results are exact; averages are rounded
 once, when they are printed, to four decimals more than their field has. What
 nothing can be said of, such as the smallest of no records, is empty, null in JSON.
+
+` + symbolHelp + ` first, last, min
+and max of a field that holds texts are texts, min and max by their numbers.
+With --raw-values numbers are printed as they are stored.
 
 ` + whereHelp + `
 
@@ -86,7 +92,7 @@ func (a *app) query(ctx context.Context, snap *stream.Snapshot, f *queryFlags) e
 		return err
 	}
 	var res *query.Result
-	err = a.grouped(snap, &f.groupFlags, keys, func(q *query.Query) error {
+	holds, err := a.grouped(snap, &f.groupFlags, keys, func(q *query.Query) error {
 		var err error
 		res, err = q.Top(f.top.v, 0).Run(ctx, aggs...)
 		return err
@@ -94,26 +100,49 @@ func (a *app) query(ctx context.Context, snap *stream.Snapshot, f *queryFlags) e
 	if err != nil {
 		return err
 	}
-	return a.printResult(snap, f, keys, aggs, res)
-}
-
-func (a *app) printResult(snap *stream.Snapshot, f *queryFlags, keys []recordColumn, aggs []query.Agg, res *query.Result) error {
-	columns := make([]valueColumn, len(res.Columns))
-	for i, c := range res.Columns {
-		columns[i].Column = c
-		if k := i - (res.Keys - len(keys)); k >= 0 && k < len(keys) {
-			columns[i].key = &keys[k]
-		}
-		if i >= res.Keys {
-			columns[i].count = aggs[i-res.Keys].As("").String() == query.Count().String()
-		}
+	columns, err := resultColumns(snap.Schema(), keys, aggs, res)
+	if err != nil {
+		return err
 	}
 	p, err := a.newValuePrinter(&f.listFlags, snap.Schema().Unit(), columns)
 	if err != nil {
 		return err
 	}
+	p.symbols(keys, holds)
+	return p.printResult(res, res.Keys-len(keys))
+}
+
+// resultColumns are the columns of a result, which has those of keys in front of
+// the aggregates.
+func resultColumns(s *schema.Schema, keys []recordColumn, aggs []query.Agg, res *query.Result) ([]valueColumn, error) {
+	columns := make([]valueColumn, len(res.Columns))
+	for i, c := range res.Columns {
+		columns[i].Column = c
+	}
+	for i, k := range keys {
+		columns[res.Keys-len(keys)+i].fields = []recordColumn{k}
+	}
+	for i, agg := range aggs {
+		c := &columns[res.Keys+i]
+		switch fn, fields, _ := strings.Cut(strings.TrimSuffix(agg.As("").String(), ")"), "("); fn {
+		case "count":
+			c.count = true
+		case "avg", "vwap":
+		default:
+			var err error
+			if c.fields, err = chooseColumns(s, strings.Split(fields, ","), false); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return columns, nil
+}
+
+// printResult prints a result whose keys begin with that column.
+func (p *valuePrinter) printResult(res *query.Result, keys int) error {
 	for i := range res.Len() {
-		for c := range columns {
+		p.begin(func(key int) query.Value { return res.At(i, keys+key) })
+		for c := range p.columns {
 			p.cell(res.At(i, c))
 		}
 		if err := p.end(); err != nil {

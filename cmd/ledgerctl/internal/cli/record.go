@@ -146,7 +146,7 @@ func (p *recordPrinter) print(g segment.Segment, at []uint32) error {
 			default:
 				p.row.Buf = c.field.AppendValue(p.row.Buf, cells[i].at(int(k)))
 				if p.symbol != nil && c.field.Scale > 0 {
-					p.row.Buf = p.names.trim(p.row.Buf, c, uint64(p.symbol.at(int(k))))
+					p.row.Buf = trim(p.row.Buf, c.field.Scale, p.names.decimals(c.field, uint64(p.symbol.at(int(k)))))
 				}
 			}
 			p.row.End()

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"slices"
+
+	"example.com/ledger/cmd/ledgerctl/internal/dictionary"
 	"example.com/ledger/cmd/ledgerctl/internal/listing"
 	"example.com/ledger/cmd/ledgerctl/internal/value"
 	"example.com/ledger/query"
@@ -10,8 +13,10 @@ import (
 // A valueColumn is a column of results: what query says of it, and more.
 type valueColumn struct {
 	query.Column
-	key   *recordColumn // that groups are made by; nil for an aggregate
-	count bool          // of records
+	// fields are those whose values, sums or products it holds: one for each
+	// factor. A count and an average have none.
+	fields []recordColumn
+	count  bool // of records
 }
 
 // A valuePrinter writes a query's results to a listing.
@@ -22,11 +27,17 @@ type valuePrinter struct {
 	raw     bool
 	clock   *value.Clock // nil with raw values
 	names   *names       // nil with raw values
+
+	// Where all records of a row have one symbol, prices and quantities are shown
+	// with its decimals.
+	symbolKey int    // which of the keys is the symbol; −1 if none is
+	symbol    uint64 // of the row at hand
+	oneSymbol bool   // there is one
 }
 
 // newValuePrinter begins a listing of results.
 func (a *app) newValuePrinter(l *listFlags, u schema.Unit, columns []valueColumn) (*valuePrinter, error) {
-	p := &valuePrinter{columns: columns, raw: l.rawValues}
+	p := &valuePrinter{columns: columns, raw: l.rawValues, symbolKey: -1}
 	if !p.raw {
 		p.clock = value.NewClock(u)
 		var err error
@@ -36,7 +47,7 @@ func (a *app) newValuePrinter(l *listFlags, u schema.Unit, columns []valueColumn
 	}
 	heads := make([]listing.Column, len(columns))
 	for i, c := range columns {
-		heads[i] = listing.Column{Name: c.Name, Kind: p.kind(c)}
+		heads[i] = listing.Column{Name: c.Name, Kind: p.kind(c), Null: true}
 	}
 	p.w = a.listing(l, heads)
 	return p, nil
@@ -55,7 +66,9 @@ func (p *valuePrinter) kind(c valueColumn) listing.Kind {
 }
 
 // named tells whether a column's numbers stand for texts.
-func (p *valuePrinter) named(c valueColumn) bool { return c.key != nil && p.names.has(*c.key) }
+func (p *valuePrinter) named(c valueColumn) bool {
+	return c.Kind != 0 && len(c.fields) == 1 && p.names.has(c.fields[0])
+}
 
 // cell adds the next cell of the row.
 func (p *valuePrinter) cell(v query.Value) {
@@ -74,10 +87,42 @@ func (p *valuePrinter) append(b []byte, c valueColumn, v query.Value) []byte {
 		}
 	case p.named(c):
 		if n, ok := v.Uint64(); ok {
-			return p.names.append(b, *c.key, int64(n))
+			return p.names.append(b, c.fields[0], int64(n))
 		}
 	}
-	return v.Append(b)
+	if b = v.Append(b); !v.IsNull() {
+		b = trim(b, v.Digits(), p.decimals(c, v.Digits()))
+	}
+	return b
+}
+
+// decimals returns how many a column's values have in the row at hand, at most
+// those that they are given with.
+func (p *valuePrinter) decimals(c valueColumn, given uint8) uint8 {
+	if !p.oneSymbol || len(c.fields) == 0 || p.raw {
+		return given
+	}
+	var n uint8
+	for _, f := range c.fields {
+		n += p.names.decimals(f.field, p.symbol)
+	}
+	return n
+}
+
+// symbols makes known what tells the symbol of a row: its keys, or else the
+// condition that holds for all records.
+func (p *valuePrinter) symbols(keys []recordColumn, holds query.Pred) {
+	p.symbolKey = slices.IndexFunc(keys, func(k recordColumn) bool { return k.field.Name == dictionary.SymbolField })
+	if p.symbolKey < 0 {
+		p.symbol, p.oneSymbol = onlySymbol(holds)
+	}
+}
+
+// begin begins a row with the keys that key returns.
+func (p *valuePrinter) begin(key func(int) query.Value) {
+	if p.symbolKey >= 0 {
+		p.symbol, p.oneSymbol = key(p.symbolKey).Uint64()
+	}
 }
 
 // time adds a time as the next cell of the row.

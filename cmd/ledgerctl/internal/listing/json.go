@@ -44,7 +44,7 @@ func (j *jsonWriter) Write(r *Row) error {
 			line = append(line, ',')
 		}
 		line = append(line, j.names[i]...)
-		line = appendJSON(line, column.Kind, r.Cell(i))
+		line = appendJSON(line, column, r.Cell(i))
 	}
 	line = append(line, '}')
 	if j.lines {
@@ -79,13 +79,13 @@ func (j *jsonWriter) Close() error {
 	return err
 }
 
-func appendJSON(line []byte, k Kind, cell []byte) []byte {
+func appendJSON(line []byte, c Column, cell []byte) []byte {
 	switch {
-	case k == Text:
+	case c.Kind == Text && !(c.Null && len(cell) == 0):
 		return AppendJSONString(line, cell)
 	case len(cell) == 0:
 		return append(line, "null"...)
-	case k == Number || k == Bool:
+	case c.Kind == Number || c.Kind == Bool:
 		return append(line, cell...)
 	}
 	line = append(line, '"')

@@ -52,7 +52,7 @@ func (f Format) Choose(terminal bool) Format {
 }
 
 // A Kind says how a column's cells are written. An empty cell is null in JSON,
-// whatever its kind, Text excepted.
+// whatever its kind, Text excepted: see Column.
 type Kind uint8
 
 const (
@@ -73,6 +73,7 @@ const (
 type Column struct {
 	Name string
 	Kind Kind
+	Null bool // of Text: an empty cell is no text, and null in JSON
 }
 
 // A Row is the cells of one row, in the order of the columns. Its zero value has
