@@ -35,7 +35,7 @@ func (k kind) load() memory {
 // FuzzInspect: whatever a file has, Inspect returns ranges that tile it, or says
 // that it is no file of a stream.
 func FuzzInspect(f *testing.F) {
-	names := []string{seg8, "journal.0", "stream.json", "drops.json", "cursors", "unnamed"}
+	names := []string{seg8, "journal.0", "stream.json", "drops.json", "cursors", "unnamed", "consumers/risk.json", "dictionary.json", "imports.json"}
 	for _, m := range stock() {
 		for name, b := range m {
 			for i, n := range names {

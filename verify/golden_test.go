@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"example.com/ledger/internal/disk"
 	"example.com/ledger/internal/disk/sim"
@@ -42,7 +43,7 @@ func TestInspectGolden(t *testing.T) {
 				}
 				fmt.Fprintln(&got)
 			}
-			path := filepath.Join("testdata", name+".golden")
+			path := filepath.Join("testdata", filepath.Base(name)+".golden")
 			if *update {
 				check(os.MkdirAll("testdata", 0o750))
 				write(path, got.Bytes())
@@ -83,6 +84,10 @@ func goldenFiles(t *testing.T) map[string][]byte {
 	files["cursors"][meta.PublishedAt] = 20
 	files["stream.json"] = must(meta.Stream{ID: meta.FormatID(id), Schema: s, Capacity: 4, Durability: "commit", Layout: "columns"}.Encode())
 	files["drops.json"] = must(meta.Drops{ID: meta.FormatID(id)}.Add(meta.Drop{From: 0, To: 8, Reason: meta.ReasonRepair}).Encode())
+
+	files["consumers/risk.json"] = must(meta.Consumer{ID: meta.FormatID(id), Name: "risk", Position: 19, Hold: 100, At: time.Unix(1_700_000_000, 0).UTC()}.Encode())
+	files["dictionary.json"] = must(os.ReadFile("testdata/dictionary.json"))
+	files["imports.json"] = must(os.ReadFile("testdata/imports.json"))
 
 	fsys := sim.New().FS()
 	check(fsys.Mkdir("s"))

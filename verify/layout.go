@@ -64,7 +64,7 @@ type Range struct {
 // overlap and end where the file ends.
 type Layout struct {
 	File   string  `json:"file"` // its path
-	Kind   string  `json:"kind"` // "segment", "journal", "stream", "drops" or "cursors"
+	Kind   string  `json:"kind"` // one of the File constants
 	Size   int64   `json:"size"` // bytes
 	Ranges []Range `json:"ranges"`
 }
@@ -87,14 +87,19 @@ const (
 	FileDrops   = "drops"
 	FileCursors = "cursors"
 	FileReserve = "reserve"
+
+	FileConsumer   = "consumer"   // a named consumer's position
+	FileDictionary = "dictionary" // what numbers in records stand for
+	FileImports    = "imports"    // how far imports have come
 )
 
 // ErrUnknown: a file is of none of the kinds that a stream is made of.
 var ErrUnknown = errors.New("ledger: not a file of a stream")
 
 // Inspect returns every byte range of one file of a stream: a segment, one of
-// the original engine included, a journal, stream.json, drops.json or the
-// cursors page. What the file is, its name says, or else its first bytes. All
+// the original engine included, a journal, stream.json, drops.json, the cursors
+// page, a consumer's file or a sidecar. What it is, its name says, or else its
+// first bytes. All
 // checks that need no other file are done; a journal's neighbours, where it has
 // them, are asked only whether its records are needed any more. Damage is in the
 // ranges and not an error: that is a file that can't be read, or ErrUnknown. It
@@ -131,6 +136,11 @@ func InspectOn(fsys disk.FS, path string) (*Layout, error) {
 		if b, err = src.all(journalMax); err == nil {
 			l.Ranges = describeJournal(b, neighbours(fsys, path, b), 0, false)
 		}
+	case FileConsumer, FileDictionary, FileImports:
+		var b []byte
+		if b, err = src.all(meta.SidecarMax); err == nil {
+			l.Ranges = describeBeside(l.Kind, path, b)
+		}
 	default:
 		var b []byte
 		if b, err = src.all(smallMax); err == nil {
@@ -162,6 +172,9 @@ func kindOf(r io.ReaderAt, path string) (string, error) {
 	case meta.CursorFile:
 		return FileCursors, nil
 	}
+	if kind := besideKind(path); kind != "" {
+		return kind, nil
+	}
 	var b [512]byte
 	n, err := r.ReadAt(b[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -179,6 +192,8 @@ func kindOf(r io.ReaderAt, path string) (string, error) {
 		return FileDrops, nil
 	case strings.HasPrefix(head, "{") && strings.Contains(head, `"schema"`):
 		return FileStream, nil
+	case strings.HasPrefix(head, "{") && besideKindOf(head) != "":
+		return besideKindOf(head), nil
 	}
 	return "", fmt.Errorf("%s: %w", path, ErrUnknown)
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"example.com/ledger/internal/disk"
 )
@@ -46,8 +47,9 @@ func (m memory) save(dir string) string {
 var errWrite = errors.New("verify wrote to a file")
 
 func (m memory) Open(path string) (disk.File, error) {
-	b, ok := m[filepath.Base(path)]
-	if !ok || filepath.Dir(path) != "s" {
+	name, inside := strings.CutPrefix(filepath.ToSlash(path), "s/")
+	b, ok := m[name]
+	if !ok || !inside {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 	}
 	return memoryFile(b), nil

@@ -25,6 +25,12 @@ func describeSmall(kind string, b []byte) []Range {
 	} else {
 		_, err = meta.DecodeDrops("", b)
 	}
+	return describeObject("object", b, err)
+}
+
+// describeObject returns the ranges of a file that is one JSON object with its
+// checksum, and with which err is wrong.
+func describeObject(meaning string, b []byte, err error) []Range {
 	check, k, detail := OK, "", ""
 	if err != nil {
 		check, k, detail = Bad, kindOfError(err, KindMetadata), detailOf(err)
@@ -32,10 +38,10 @@ func describeSmall(kind string, b []byte) []Range {
 	i := bytes.LastIndex(b, []byte(crcKey))
 	at := int64(i + len(crcKey))
 	if i < 0 || at+8 > int64(len(b)) {
-		return []Range{{Length: int64(len(b)), Meaning: "object", Class: Meta, Check: Bad, kind: KindMetadata, Detail: detail}}
+		return []Range{{Length: int64(len(b)), Meaning: meaning, Class: Meta, Check: Bad, kind: KindMetadata, Detail: detail}}
 	}
 	return []Range{
-		{Offset: 0, Length: at, Meaning: "object", Class: Meta, Check: check, kind: k, Detail: detail},
+		{Offset: 0, Length: at, Meaning: meaning, Class: Meta, Check: check, kind: k, Detail: detail},
 		{Offset: at, Length: 8, Meaning: "crc", Class: Meta, Check: check, kind: k, Detail: detail, Value: string(b[at : at+8])},
 		{Offset: at + 8, Length: int64(len(b)) - at - 8, Meaning: "end", Class: Meta, Check: check, kind: k, Detail: detail},
 	}

@@ -15,18 +15,20 @@ func newInspect(a *app) *cobra.Command {
 		Use:   "inspect FILE [flags]",
 		Short: "Tell what every byte of a file means",
 		Long: `Tell what every byte of one file of a stream means: a sealed segment (one of the
-original engine included), a journal, stream.json, drops.json or the cursors
-page. It needs no stream around the file, does all checks that the file alone
-allows, and changes nothing. The exit code is 3 if a check fails.
+original engine included), a journal, stream.json, drops.json, the cursors page,
+a consumer's file, dictionary.json or imports.json, in quarantine too. It needs
+no stream around the file, does all checks that the file alone allows, and
+changes nothing. The exit code is 3 if a check fails.
 
   class  data (records), meta (what says where and what they are), free (bytes
          whose change can't change any record)
   check  ok, bad, or - where nothing proves these bytes`,
 		Example: `  ledgerctl inspect data/fills/00000000000000000000.seg
+  ledgerctl inspect data/fills/consumers/risk.json
   ledgerctl inspect data/fills/journal.0 --format jsonl | grep '"check":"bad"'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("which file? name one .seg file, journal or metadata file")
+				return usagef("which file? name one, such as a .seg file, a journal or stream.json")
 			}
 			return nil
 		},
