@@ -158,19 +158,5 @@ type move struct {
 // error the file is removed, as far as that can be done, so that another try
 // doesn't write to the file whose sync failed.
 func (w *Writer) Write(fsys disk.FS, path string, image []byte, sync bool) error {
-	f, err := fsys.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteAt(image, 0)
-	if err == nil && sync {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		_ = fsys.Remove(path) // the first error counts
-	}
-	return err
+	return disk.Make(fsys, path, sync, disk.Content(image))
 }

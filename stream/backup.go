@@ -148,7 +148,7 @@ func (b *backup) sidecar(name string, content []byte) error {
 	if content == nil || err != nil || bytes.Equal(old, content) {
 		return err
 	}
-	late, err := replaceFile(b.fsys, filepath.Join(b.dest, name), content)
+	late, err := disk.Replace(b.fsys, filepath.Join(b.dest, name), disk.Content(content))
 	return errors.Join(late, err)
 }
 

@@ -168,7 +168,7 @@ func (c *Consumer) change(f func(m *meta.Consumer, now meta.Consumer) error) err
 	if err != nil {
 		return err
 	}
-	late, err := replaceFile(c.fsys, c.path(m.Name), b)
+	late, err := disk.Replace(c.fsys, c.path(m.Name), disk.Content(b))
 	if err = errors.Join(late, err); err != nil {
 		return fmt.Errorf("ledger: consumer %s: %w", m.Name, err)
 	}

@@ -13,39 +13,14 @@ import (
 	"example.com/ledger/segment"
 )
 
-// replaceFile gives path the content b in one step: whoever looks sees the old
-// content or the new one. late is the error of the directory's sync, which is
-// final; after err nothing has changed.
-func replaceFile(fsys disk.FS, path string, b []byte) (late, err error) {
-	tmp := path + ".tmp"
-	f, err := fsys.Create(tmp)
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.WriteAt(b, 0)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = fsys.Rename(tmp, path)
-	}
-	if err != nil {
-		_ = fsys.Remove(tmp)
-		return nil, err
-	}
-	return fsys.SyncDir(filepath.Dir(path)), nil
-}
-
-// writeMeta replaces stream.json.
+// writeMeta replaces stream.json. Of its errors, as of those of disk.Replace, late
+// is final; after err nothing has changed.
 func writeMeta(fsys disk.FS, i Info) (late, err error) {
 	b, err := i.meta().Encode()
 	if err != nil {
 		return nil, err
 	}
-	return replaceFile(fsys, filepath.Join(i.Dir, meta.StreamFile), b)
+	return disk.Replace(fsys, filepath.Join(i.Dir, meta.StreamFile), disk.Content(b))
 }
 
 // writeDrops replaces drops.json.
@@ -54,21 +29,13 @@ func writeDrops(fsys disk.FS, dir string, d meta.Drops) (late, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return replaceFile(fsys, filepath.Join(dir, meta.DropsFile), b)
+	return disk.Replace(fsys, filepath.Join(dir, meta.DropsFile), disk.Content(b))
 }
 
 // makeCursors puts an empty cursors page in place. It is a hint between
 // processes: it is never synced, and recovery does without.
 func makeCursors(fsys disk.FS, dir string) error {
-	f, err := fsys.Create(filepath.Join(dir, meta.CursorFile))
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteAt(make([]byte, meta.CursorSize), 0)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return disk.Make(fsys, filepath.Join(dir, meta.CursorFile), false, disk.Content(make([]byte, meta.CursorSize)))
 }
 
 // openCursors maps the cursors page, made anew if it is not a whole one.

@@ -21,17 +21,7 @@ func keepReserve(fsys disk.FS, dir string) {
 	if _, err := fsys.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	f, err := fsys.Create(path)
-	if err != nil {
-		return
-	}
-	err = disk.WriteZeros(f, reserveSize)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		_ = fsys.Remove(path)
-	}
+	_ = disk.Make(fsys, path, false, disk.Zeros(reserveSize))
 }
 
 // saveDrops is writeDrops, with the reserve given up for it on a full disk.

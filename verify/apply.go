@@ -68,7 +68,7 @@ func (p *plan) writeImages() error {
 		if err := p.copyAside(x.File + pending); err != nil {
 			return err
 		}
-		if err := p.create(p.path(x.File+pending), b); err != nil {
+		if err := disk.Make(p.fsys, p.path(x.File+pending), true, disk.Content(b)); err != nil {
 			return err
 		}
 	}
@@ -195,35 +195,8 @@ func (p *plan) writeDrops() error {
 
 // replace gives a file its content in one step, on disk when it returns.
 func (p *plan) replace(name string, b []byte) error {
-	if err := p.create(p.path(name+".tmp"), b); err != nil {
-		return err
-	}
-	if err := p.fsys.Rename(p.path(name+".tmp"), p.path(name)); err != nil {
-		return err
-	}
-	return p.fsys.SyncDir(p.dir)
-}
-
-// create writes a file and syncs it, but not its name. After an error there is
-// no such file.
-func (p *plan) create(path string, b []byte) error {
-	f, err := p.fsys.Create(path)
-	if err != nil {
-		return err
-	}
-	if len(b) > 0 {
-		_, err = f.WriteAt(b, 0)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		_ = p.fsys.Remove(path) // the first error counts
-	}
-	return err
+	late, err := disk.Replace(p.fsys, p.path(name), disk.Content(b))
+	return errors.Join(late, err)
 }
 
 // quarantine makes the folder of what is set aside and returns the path in it
@@ -270,7 +243,7 @@ func (p *plan) copyAside(name string) error {
 	case there:
 		err = p.sync(path) // it may not be on disk yet
 	default:
-		err = p.create(path, b)
+		err = disk.Make(p.fsys, path, true, disk.Content(b))
 	}
 	if err != nil {
 		return err

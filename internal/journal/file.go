@@ -28,30 +28,11 @@ func ParseName(name string) (n int, ok bool) {
 // failed sync of the directory is a *NameError; after any other error Make can
 // be tried again.
 func Make(fsys disk.FS, dir string, n, capacity, width int) error {
-	path := filepath.Join(dir, Name(n))
-	tmp := path + ".tmp"
-	f, err := fsys.Create(tmp)
-	if err != nil {
-		return err
+	late, err := disk.Replace(fsys, filepath.Join(dir, Name(n)), disk.Zeros(Size(capacity, width)))
+	if late != nil {
+		return &NameError{late}
 	}
-	err = disk.WriteZeros(f, Size(capacity, width))
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = fsys.Rename(tmp, path)
-	}
-	if err != nil {
-		_ = fsys.Remove(tmp)
-		return err
-	}
-	if err := fsys.SyncDir(dir); err != nil {
-		return &NameError{err}
-	}
-	return nil
+	return err
 }
 
 // A NameError is the failed sync of the directory in which a journal got its

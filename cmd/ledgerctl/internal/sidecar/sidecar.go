@@ -59,28 +59,6 @@ func Write(dir, name string, v any) error {
 	if err != nil {
 		return err
 	}
-	return replace(filepath.Join(dir, name), b)
-}
-
-func replace(path string, b []byte) error {
-	fsys, tmp := disk.OS(), path+".tmp"
-	f, err := fsys.Create(tmp)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteAt(b, 0)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = fsys.Rename(tmp, path)
-	}
-	if err != nil {
-		_ = fsys.Remove(tmp)
-		return err
-	}
-	return fsys.SyncDir(filepath.Dir(path))
+	late, err := disk.Replace(disk.OS(), filepath.Join(dir, name), disk.Content(b))
+	return errors.Join(late, err)
 }
