@@ -200,6 +200,7 @@ func TestLimitMaps(t *testing.T) {
 // mappings that nobody uses, some end and it is tried again.
 func TestMapFails(t *testing.T) {
 	no := errors.New("cannot allocate memory")
+	defer segment.LimitMaps(segment.LimitMaps(1)) // so that other tests' don't end in the place of ours
 	f, fsys := open(t, 5)
 	fsys.mapErr = func() error { return no }
 	if _, err := f.Acquire(); !errorIs(err, no) || errors.Is(err, segment.ErrCorrupt) || f.Mapped() {
