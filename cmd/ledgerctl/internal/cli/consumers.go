@@ -20,6 +20,7 @@ type consumerFlags struct {
 	position uint64
 	hold     uint64
 	remove   bool
+	yes      bool
 
 	setPosition, setHold bool
 }
@@ -43,11 +44,12 @@ retention keeps for it. It works beside a live writer.
 
 With --name it changes one consumer of one stream instead, and makes one that is not
 there, beside the writer too. A program that has the consumer open keeps a new hold,
-but goes on from its own position: stop it before --position and --remove.`,
+but goes on from its own position: stop it before --position and --remove. --remove
+asks first; where nobody can be asked it wants --yes.`,
 		Example: `  ledgerctl consumers data/fills data/orders
   ledgerctl consumers data/fills --name risk --hold 1000000
   ledgerctl consumers data/fills --name risk --position 0   # read all again
-  ledgerctl consumers data/fills --name gone --remove`,
+  ledgerctl consumers data/fills --name gone --remove --yes`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if slices.Contains(args, "") || len(args) == 0 {
 				return usagef("which stream? its directory is missing")
@@ -73,6 +75,7 @@ but goes on from its own position: stop it before --position and --remove.`,
 	flags.Uint64Var(&f.position, "position", 0, "it reads the record with this `seq` next, and all behind it")
 	flags.Uint64Var(&f.hold, "hold", 0, "retention keeps what it has not read, at most this many `records`; 0 ends that")
 	flags.BoolVar(&f.remove, "remove", false, "forget it, and what it holds")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "don't ask")
 	completeWith(cmd, "name", completeConsumers)
 	l.addFormat(cmd)
 	l.addRaw(cmd, "times as integers, committed_at in milliseconds")
@@ -83,7 +86,7 @@ but goes on from its own position: stop it before --position and --remove.`,
 func (f *consumerFlags) check(dirs int, named bool) error {
 	change := f.setPosition || f.setHold || f.remove
 	switch {
-	case !named && change:
+	case !named && (change || f.yes):
 		return usagef("which consumer? give its --name")
 	case !named:
 		return nil
@@ -93,6 +96,8 @@ func (f *consumerFlags) check(dirs int, named bool) error {
 		return usagef("what is to change? give --position, --hold or --remove")
 	case f.remove && (f.setPosition || f.setHold):
 		return usagef("--remove excludes --position and --hold")
+	case f.yes && !f.remove:
+		return usagef("--yes is for --remove: nothing else asks")
 	case dirs > 1:
 		return usagef("a consumer is changed in one stream at a time")
 	}
@@ -172,16 +177,7 @@ func consumersOf(dir string) ([]stream.ConsumerInfo, schema.Unit, error) {
 // that is there, damaged or not; the others make it.
 func (a *app) changeConsumer(dir string, f *consumerFlags) error {
 	if f.remove {
-		err := stream.RemoveConsumer(dir, f.name)
-		if errors.Is(err, stream.ErrName) {
-			return &usageError{err}
-		}
-		if err == nil {
-			a.note("removed consumer %s of %s", f.name, dir)
-		} else if errors.Is(err, stream.ErrNotFound) {
-			err = &hintedError{err, "ledgerctl consumers " + dir + " lists them"}
-		}
-		return err
+		return a.removeConsumer(dir, f)
 	}
 	if f.setPosition {
 		if err := inStream(dir, f.position); err != nil {
@@ -216,6 +212,35 @@ func (a *app) changeConsumer(dir string, f *consumerFlags) error {
 	}
 	a.note("%s %s of %s reads %d next, %s", what, f.name, dir, c.Position(), held)
 	return nil
+}
+
+func (a *app) removeConsumer(dir string, f *consumerFlags) error {
+	if !f.yes && !a.inTerminal {
+		return usagef("--remove asks, and there is no terminal to ask on: say --yes if you mean it")
+	}
+	if !f.yes {
+		list, _, err := consumersOf(dir)
+		state := ""
+		if i := slices.IndexFunc(list, func(c stream.ConsumerInfo) bool { return c.Name == f.name }); i >= 0 {
+			state = fmt.Sprintf("reads %d next, %s held", list[i].Position, plural(list[i].Hold, "record"))
+		} else if errors.Is(err, stream.ErrCorrupt) {
+			state = "can't be read"
+		}
+		// One that isn't there is not asked for: removing it says so.
+		if state != "" && !a.ask("remove consumer %s of %s: %s?", f.name, dir, state) {
+			return errDeclined
+		}
+	}
+	err := stream.RemoveConsumer(dir, f.name)
+	switch {
+	case errors.Is(err, stream.ErrName):
+		return &usageError{err}
+	case errors.Is(err, stream.ErrNotFound):
+		return &hintedError{err, "ledgerctl consumers " + dir + " lists them"}
+	case err == nil:
+		a.note("removed consumer %s of %s", f.name, dir)
+	}
+	return err
 }
 
 // inStream refuses a position that the stream has not come to.
