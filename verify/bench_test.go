@@ -14,7 +14,7 @@ func BenchmarkStream(b *testing.B) {
 	m := k.load()
 	b.ReportAllocs()
 	for b.Loop() {
-		if r := m.look(b); !r.OK {
+		if r := look(b, m); !r.OK {
 			b.Fatal(text(r))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // toDisk puts files into the directory s of a model disk, all on disk.
-func (m memory) toDisk() *sim.Disk {
+func toDisk(m memory) *sim.Disk {
 	d := sim.New()
 	f := d.FS()
 	check(f.Mkdir("s"))
@@ -50,7 +50,7 @@ func TestRepairCrashes(t *testing.T) {
 				m := load(dir)
 				d.do(t, m)
 				for n := 1; ; n++ {
-					disk := m.toDisk()
+					disk := toDisk(m)
 					left := n
 					disk.SetHook(func(op sim.Op) error {
 						if op.Kind.Changes() {

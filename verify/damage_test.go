@@ -131,9 +131,9 @@ func TestDamage(t *testing.T) {
 	}
 	for _, d := range damages() {
 		t.Run(d.name, func(t *testing.T) {
-			m := made[d.kind].clone()
+			m := made[d.kind].Clone()
 			d.do(t, m)
-			dir := m.save(t.TempDir())
+			dir := save(m, t.TempDir())
 			before := tree(dir)
 			r := report(t, dir)
 			var kinds []string
@@ -145,7 +145,7 @@ func TestDamage(t *testing.T) {
 				t.Errorf("problems %q, want %q:\n%s", kinds, d.kinds, text(r))
 			}
 			same(t, "verify", before, tree(dir))
-			if mem := m.look(t); text(mem) != text(r) {
+			if mem := look(t, m); text(mem) != text(r) {
 				t.Errorf("another report from memory:\n%s\nand from disk:\n%s", text(mem), text(r))
 			}
 			if _, err := verify.Repair(context.Background(), dir, false); err != nil {

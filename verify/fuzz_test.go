@@ -79,9 +79,9 @@ func FuzzRepair(f *testing.F) {
 			return
 		}
 		k := kinds()[int(script[0])%len(kinds())]
-		m := stock()[int(script[0])%len(kinds())].clone()
+		m := stock()[int(script[0])%len(kinds())].Clone()
 		hurt := wreck(m, script[1:])
-		disk := m.toDisk()
+		disk := toDisk(m)
 		rep, err := verify.RepairOn(context.Background(), disk.FS(), "s", true)
 		if errors.Is(err, verify.ErrNotFound) || errors.Is(err, stream.ErrVersion) {
 			return

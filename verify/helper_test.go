@@ -182,7 +182,7 @@ func report(t testing.TB, dir string) *verify.Report {
 }
 
 // look reports on a stream in memory.
-func (m memory) look(t testing.TB) *verify.Report {
+func look(t testing.TB, m memory) *verify.Report {
 	t.Helper()
 	r, err := verify.StreamOn(context.Background(), m, "s", nil)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestNoStream(t *testing.T) {
 	}
 	for name, dir := range map[string]string{
 		"no directory": filepath.Join(empty, "no"), "an empty directory": empty,
-		"an interrupted creation": created.save(t.TempDir()),
+		"an interrupted creation": save(created, t.TempDir()),
 	} {
 		if _, err := verify.Stream(context.Background(), dir); !errors.Is(err, verify.ErrNotFound) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
@@ -96,9 +96,9 @@ func TestLaterReleases(t *testing.T) {
 		"cursors": func(m memory) { m["cursors"][4] = 2; sumCursors(m["cursors"]) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := base.clone()
+			m := base.Clone()
 			change(m)
-			dir := m.save(t.TempDir())
+			dir := save(m, t.TempDir())
 			r := report(t, dir)
 			if !slices.ContainsFunc(r.Problems, func(p verify.Problem) bool { return p.File == name && p.Kind == verify.KindVersion }) {
 				t.Errorf("no later version is named:\n%s", text(r))

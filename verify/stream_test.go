@@ -105,7 +105,7 @@ func flipAll(t *testing.T, k kind, m memory, name string) (flips int) {
 		for off := r.Offset; off < r.Offset+r.Length; off += step {
 			bit := byte(1) << (off % 8)
 			m[name][off] ^= bit
-			rep := m.look(t)
+			rep := look(t, m)
 			m[name][off] ^= bit
 			flips++
 			switch {

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"example.com/ledger/internal/disk/frozen"
 	"example.com/ledger/retention"
 	"example.com/ledger/segment"
 	"example.com/ledger/stream"
@@ -23,7 +24,7 @@ import (
 // A small stream, made for damage: its files, and what its reader shows.
 type small struct {
 	name    string
-	files   memory
+	files   frozen.Dir
 	records map[uint64][]byte
 	end     uint64
 }
@@ -63,7 +64,7 @@ type look struct {
 }
 
 // read reads each record with the engine's reader. The error is that of opening.
-func (x *small) read(m memory) (l look, err error) {
+func (x *small) read(m frozen.Dir) (l look, err error) {
 	r, err := stream.OpenReaderOn(m, "s")
 	if err != nil {
 		if !named(err) && l.wrong == nil {
@@ -116,7 +117,7 @@ func named(err error) bool {
 // judge looks at damaged files with verify and with the reader. class is that of
 // the bytes that were changed: with Free no record may change, with Data or Meta
 // verify must find it, and "" is anything.
-func (x *small) judge(m memory, class verify.Class) error {
+func (x *small) judge(m frozen.Dir, class verify.Class) error {
 	got, oerr := x.read(m)
 	rep, verr := verify.StreamOn(context.Background(), m, "s", nil)
 	found := verr != nil || !rep.OK
@@ -154,7 +155,7 @@ func TestEveryBit(t *testing.T) {
 		for _, x := range smalls(t, 8) {
 			t.Run(x.name, func(t *testing.T) {
 				t.Parallel()
-				for _, name := range x.files.names() {
+				for _, name := range x.files.Names() {
 					x.flipAll(t, name, &flips, &free)
 				}
 			})
@@ -169,7 +170,7 @@ func TestEveryBit(t *testing.T) {
 func (x *small) flipAll(t *testing.T, name string, flips, free *atomic.Int64) {
 	l, err := verify.InspectOn(x.files, filepath.Join("s", name))
 	check(t, err)
-	m := x.files.clone()
+	m := x.files.Clone()
 	bad := 0
 	for _, r := range l.Ranges {
 		step := int64(sample(37, 1))
@@ -209,11 +210,11 @@ func TestRandomDamage(t *testing.T) {
 	do := func(t *testing.T, i int, alone bool) {
 		rng := rand.New(rand.NewPCG(*seed, uint64(i)))
 		x := xs[i%len(xs)]
-		m := x.files.clone()
+		m := x.files.Clone()
 		what := harm(rng, m, olds[i%len(olds)].files)
 		before := allocated()
 		err := x.judge(m, "")
-		grew := float64(allocated()-before) / float64(m.size())
+		grew := float64(allocated()-before) / float64(m.Size())
 		did := ""
 		if err == nil && i%sample(10, 50) == 0 {
 			did, err = x.write(t, m)
@@ -255,7 +256,7 @@ func TestRandomDamage(t *testing.T) {
 }
 
 // write opens damaged files as their next writer would.
-func (x *small) write(t *testing.T, m memory) (did string, err error) {
+func (x *small) write(t *testing.T, m frozen.Dir) (did string, err error) {
 	dir := filepath.Join(scratch(t), "s")
 	check(t, os.Mkdir(dir, 0o750))
 	defer os.RemoveAll(dir) // there are many
@@ -307,8 +308,8 @@ type harmed struct {
 	at, n             int
 }
 
-func harm(rng *rand.Rand, m, other memory) harmed {
-	names := m.names()
+func harm(rng *rand.Rand, m, other frozen.Dir) harmed {
+	names := m.Names()
 	h := harmed{file: names[rng.IntN(len(names))], other: names[rng.IntN(len(names))]}
 	b := m[h.file]
 	h.at = rng.IntN(max(1, len(b)))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"example.com/ledger/internal/disk/frozen"
 	"example.com/ledger/segment"
 )
 
@@ -36,7 +37,7 @@ func copyFiles(t testing.TB, to, from string) {
 // load reads the files of a directory, but for its folders. A file that was renamed
 // between being listed and being read (an open stream makes journals ahead) makes it
 // begin again.
-func load(t testing.TB, dir string) memory {
+func load(t testing.TB, dir string) frozen.Dir {
 	t.Helper()
 	for range 100 {
 		m, err := loadOnce(dir)
@@ -51,12 +52,12 @@ func load(t testing.TB, dir string) memory {
 	return nil
 }
 
-func loadOnce(dir string) (memory, error) {
+func loadOnce(dir string) (frozen.Dir, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	m := memory{}
+	m := frozen.Dir{}
 	for _, e := range entries {
 		if !e.Type().IsRegular() {
 			continue
