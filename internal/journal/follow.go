@@ -85,17 +85,9 @@ func (f *Follower) frames(b []byte, out *[]byte, seq *uint64) (used int, got, mo
 	for len(b)-used >= FrameSize && !more {
 		p := b[used:]
 		word := binary.LittleEndian.Uint32(p[4:])
-		kind, count := int(word>>28&7), int(word&countMask)
-		size := FrameSize
-		switch kind {
-		case KindRecords:
-			size += count * int(f.header.Width)
-		case KindExtension:
-			size += count * 8
-		default:
-			return used, got, false // a mark, which the next frame overwrites
-		}
-		if size > len(p) || kind == KindRecords && count == 0 || crc32.Update(f.seed, castagnoli, p[4:size]) != binary.LittleEndian.Uint32(p) {
+		kind, count := word>>28&7, word&countMask
+		size := f.size(word)
+		if size == 0 || kind == KindRecords && count == 0 || size > int64(len(p)) || crc32.Update(f.seed, castagnoli, p[4:size]) != binary.LittleEndian.Uint32(p) {
 			return used, got, false
 		}
 		if kind == KindRecords {
@@ -106,10 +98,23 @@ func (f *Follower) frames(b []byte, out *[]byte, seq *uint64) (used int, got, mo
 			*seq += uint64(count)
 			more = word&moreBit != 0
 		}
-		used += size
+		used += int(size)
 		got = true
 	}
 	return used, got, more
+}
+
+// size is what the frame with that word takes, bytes, if it is one of records or
+// an extension; 0 for a mark, which the next frame overwrites. It has 64 bits, as
+// a word that is none can say anything.
+func (f *Follower) size(word uint32) int64 {
+	switch count := int64(word & countMask); word >> 28 & 7 {
+	case KindRecords:
+		return FrameSize + count*int64(f.header.Width)
+	case KindExtension:
+		return FrameSize + count*8
+	}
+	return 0
 }
 
 // need is the size of the frame that b begins with, if b is too short for it
@@ -118,15 +123,7 @@ func (f *Follower) need(b []byte) int {
 	if len(b) < FrameSize {
 		return 0
 	}
-	word := binary.LittleEndian.Uint32(b[4:])
-	count := int64(word & countMask)
-	size := int64(0)
-	switch word >> 28 & 7 {
-	case KindRecords:
-		size = FrameSize + count*int64(f.header.Width)
-	case KindExtension:
-		size = FrameSize + count*8
-	}
+	size := f.size(binary.LittleEndian.Uint32(b[4:]))
 	all, err := f.f.Size()
 	if err != nil || size <= int64(len(b)) || size > all-FramesAt {
 		return 0
