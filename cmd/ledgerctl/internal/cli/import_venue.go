@@ -123,7 +123,9 @@ func (a *app) importFailed(err error, r importer.Report) error {
 	}
 	if errors.Is(err, context.Canceled) {
 		err = errInterrupted
-		text += "; run it again to go on"
+		if text += "; run it again to go on"; r.Once {
+			text += ", from a pipe with the rows that are left"
+		}
 	}
 	if errors.As(err, new(*importer.RowError)) {
 		text += "; mend the row, or set such rows aside with --rejects FILE"

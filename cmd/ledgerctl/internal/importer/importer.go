@@ -52,6 +52,7 @@ type Options struct {
 // A Report says what an import did, or would do.
 type Report struct {
 	Inputs   int    // files, members of archives counted each
+	Once     bool   // one of them at least can't be read twice, so that no later run knows it again
 	Records  uint64 // good rows
 	Rejected uint64 // bad rows, set aside
 	Skipped  uint64 // rows of kinds that the preset passes over
@@ -100,7 +101,7 @@ func Import(ctx context.Context, o Options) (Report, error) {
 }
 
 func (im *importer) run(ctx context.Context) error {
-	inputs, err := openAll(im.o.Paths, im.o.Stdin, im.o.Progress)
+	inputs, err := openAll(ctx, im.o.Paths, im.o.Stdin, im.o.Progress)
 	if err != nil {
 		return err
 	}
@@ -110,6 +111,7 @@ func (im *importer) run(ctx context.Context) error {
 		}
 	}()
 	im.report.Inputs = len(inputs)
+	im.report.Once = slices.ContainsFunc(inputs, func(in input) bool { return in.once })
 	if err := im.look(); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,8 @@ func (in *input) close() {
 }
 
 // openAll finds the inputs behind paths. Files themselves are opened one by one.
-func openAll(paths []string, stdin io.Reader, progress func(int64)) (inputs []input, err error) {
+// When ctx ends nobody waits for those any more that can be read only once.
+func openAll(ctx context.Context, paths []string, stdin io.Reader, progress func(int64)) (inputs []input, err error) {
 	if progress == nil {
 		progress = func(int64) {}
 	}
@@ -47,12 +49,10 @@ func openAll(paths []string, stdin io.Reader, progress func(int64)) (inputs []in
 			if stdins++; stdins > 1 {
 				return nil, errors.New("standard input can be read once only")
 			}
-			inputs = append(inputs, input{name: "standard input", once: true, open: func() (io.ReadCloser, error) {
-				return decompress(io.NopCloser(counter{stdin, progress}))
-			}})
+			inputs = append(inputs, onceInput(ctx, "standard input", progress, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil }))
 			continue
 		}
-		more, err := openPath(path, progress)
+		more, err := openPath(ctx, path, progress)
 		if err != nil {
 			return inputs, err
 		}
@@ -61,7 +61,15 @@ func openAll(paths []string, stdin io.Reader, progress func(int64)) (inputs []in
 	return inputs, nil
 }
 
-func openPath(path string, progress func(int64)) ([]input, error) {
+// onceInput is what can't be read a second time.
+func onceInput(ctx context.Context, name string, progress func(int64), open func() (io.ReadCloser, error)) input {
+	return input{name: name, once: true, open: func() (io.ReadCloser, error) {
+		s := newStoppable(ctx, open)
+		return decompressNamed(name, counter{s, progress}, s)
+	}}
+}
+
+func openPath(ctx context.Context, path string, progress func(int64)) ([]input, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -75,20 +83,30 @@ func openPath(path string, progress func(int64)) ([]input, error) {
 			return members, err
 		}
 	}
-	return []input{{name: path, base: plainName(path), once: !info.Mode().IsRegular(), open: func() (io.ReadCloser, error) {
+	if !info.Mode().IsRegular() {
+		in := onceInput(ctx, path, progress, func() (io.ReadCloser, error) { return os.Open(path) })
+		in.base = plainName(path)
+		return []input{in}, nil
+	}
+	return []input{{name: path, base: plainName(path), open: func() (io.ReadCloser, error) {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, err
 		}
-		r, err := decompress(struct {
-			io.Reader
-			io.Closer
-		}{counter{f, progress}, f})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		return r, nil
+		return decompressNamed(path, counter{f, progress}, f)
 	}}}, nil
+}
+
+// decompressNamed is decompress with the input's name in its error.
+func decompressNamed(name string, r io.Reader, c io.Closer) (io.ReadCloser, error) {
+	d, err := decompress(struct {
+		io.Reader
+		io.Closer
+	}{r, c})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return d, nil
 }
 
 // openZip returns the members of an archive, and nil if path is none.

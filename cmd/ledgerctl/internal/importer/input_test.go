@@ -104,7 +104,7 @@ func TestStdin(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
-	if _, err := openAll([]string{"-", "-"}, nil, nil); err == nil {
+	if _, err := openAll(t.Context(), []string{"-", "-"}, nil, nil); err == nil {
 		t.Error("standard input twice")
 	}
 }
