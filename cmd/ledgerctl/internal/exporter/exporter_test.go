@@ -135,7 +135,9 @@ func value(t testing.TB, a apache.Array, i int) *big.Int {
 	case *array.Timestamp:
 		return big.NewInt(int64(a.Value(i)))
 	case *array.Decimal128:
-		return a.Value(i).BigInt()
+		// Its own BigInt takes the low half for one word, which has 32 bits on some machines.
+		hi := new(big.Int).Lsh(big.NewInt(a.Value(i).HighBits()), 64)
+		return hi.Add(hi, new(big.Int).SetUint64(a.Value(i).LowBits()))
 	}
 	t.Fatalf("array of %v", a.DataType())
 	return nil
