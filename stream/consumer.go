@@ -20,6 +20,11 @@ import (
 // another process; one process at a time should use a name. Changes of a stream's
 // consumers take turns, whatever the processes; one that waits for more than ten
 // seconds is ErrLocked. Methods may be called from any number of goroutines.
+//
+// On a Sealed or Os stream readers see records that a power loss may take, and
+// others get their numbers then. The next Open takes a consumer that is ahead of
+// what survived back to the end, so that it reads those too. One that must not
+// act on what may be lost stays below Cursors().Durable.
 type Consumer struct {
 	fsys disk.FS
 	dir  string
@@ -107,7 +112,8 @@ func (c *Consumer) Held() uint64 {
 }
 
 // Commit says that all below next has been dealt with. When it returns nil that
-// is on disk. It goes forward only: below the position the error is ErrRange.
+// is on disk. It goes forward only: below the position the error is ErrRange. It
+// is not compared with the stream's end.
 func (c *Consumer) Commit(next Seq) error {
 	return c.change(func(m *meta.Consumer, _ meta.Consumer) error {
 		if uint64(next) < m.Position {
@@ -273,6 +279,27 @@ func consumers(fsys disk.FS, dir string, id [16]byte, next uint64) (out []Consum
 func checkConsumer(path string, m meta.Consumer, id, name string) error {
 	if m.ID != id || m.Name != name {
 		return &CorruptError{Path: path, Offset: -1, Detail: "of another stream or consumer"}
+	}
+	return nil
+}
+
+// rewindConsumers takes consumers that are beyond the stream's end back to it: a
+// power loss took records that they had committed, and others will get the same
+// numbers. Those that can't be read tell whoever opens them.
+func (s *Stream) rewindConsumers() error {
+	cs, _ := consumers(s.fsys, s.dir, s.id, s.appended)
+	for _, i := range cs {
+		if uint64(i.Position) <= s.appended {
+			continue
+		}
+		c, err := OpenConsumerOn(s.fsys, s.dir, i.Name)
+		if err == nil {
+			err = c.Reset(Seq(s.appended))
+		}
+		if err != nil {
+			return err
+		}
+		s.tell(Event{Kind: EventRewound, From: Seq(s.appended), To: i.Position, Err: fmt.Errorf("consumer %s was ahead of what is there", i.Name)})
 	}
 	return nil
 }

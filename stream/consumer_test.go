@@ -57,6 +57,45 @@ func TestConsumer(t *testing.T) {
 	}
 }
 
+// TestConsumerAhead: a power loss takes records that a consumer has committed.
+// Others get their numbers, and it reads them.
+func TestConsumerAhead(t *testing.T) {
+	for _, mode := range []Durability{Sealed, Os} {
+		d, s := onSim(t, mode, 16)
+		put(t, s, 4)
+		if err := s.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		put(t, s, 6)
+		for name, at := range map[string]Seq{"behind": 3, "level": 4, "ahead": 10} {
+			if err := must[*Consumer](t)(OpenConsumerOn(d.FS(), "/s", name)).Commit(at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cut := d.Cut(func(int) int { return 0 }) // nothing that was not synced
+		told := make(chan Event, 8)
+		s = must[*Stream](t)(OpenOn(cut.FS(), "/s", OpenOptions{OnEvent: func(v Event) {
+			if v.Kind == EventRewound {
+				told <- v
+			}
+		}}))
+		if end := s.Cursors().Appended; end != 4 {
+			t.Fatalf("%v: %d records survived, want 4", mode, end)
+		}
+		for name, want := range map[string]Seq{"behind": 3, "level": 4, "ahead": 4} {
+			if at := must[*Consumer](t)(OpenConsumerOn(cut.FS(), "/s", name)).Position(); at != want {
+				t.Errorf("%v: consumer %s is at %d, want %d", mode, name, at, want)
+			}
+		}
+		if v := <-told; v.From != 4 || v.To != 10 {
+			t.Errorf("%v: told of [%d, %d), want [4, 10)", mode, v.From, v.To)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestHold: retention keeps what a consumer has asked it to, up to its bound.
 func TestHold(t *testing.T) {
 	sch := small(t)

@@ -16,6 +16,7 @@ const (
 	EventPoisoned  EventKind = "poisoned"  // a write or sync failed: no more appends until it is opened again
 	EventSealLag   EventKind = "seal_lag"  // a segment could not be sealed, or an append had to wait for one
 	EventLowDisk   EventKind = "low_disk"  // there is room for less than four more segments: Bytes
+	EventRewound   EventKind = "rewound"   // a consumer was ahead of what survived a power loss, and was taken back from To to From
 	EventHeld      EventKind = "held"      // retention kept what a consumer has not read: from From on
 	EventLeaked    EventKind = "leaked"    // a snapshot was collected that nobody had closed; what it held is given back
 	EventRetained  EventKind = "retained"  // retention dropped segments within [From, To), or failed: Err
@@ -35,7 +36,7 @@ func (k EventKind) level() slog.Level {
 	switch k {
 	case EventPoisoned, EventLost:
 		return slog.LevelError
-	case EventSealLag, EventLowDisk, EventLeaked:
+	case EventSealLag, EventLowDisk, EventLeaked, EventRewound:
 		return slog.LevelWarn
 	}
 	return slog.LevelInfo

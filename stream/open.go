@@ -192,7 +192,11 @@ func recoverStream(fsys disk.FS, dir string, o OpenOptions) (*Stream, error) {
 		return nil, err
 	}
 	s := newStream(fsys, v.info, o)
-	if err := s.recover(v); err != nil {
+	err = s.recover(v)
+	if err == nil && !s.report.Clean {
+		err = s.rewindConsumers()
+	}
+	if err != nil {
 		s.closeFiles()
 		return nil, err
 	}
