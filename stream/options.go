@@ -130,6 +130,8 @@ func (o Options) validate() error {
 	}
 	if o.Schema == nil {
 		bad("no schema")
+	} else if o.Schema.Unit() == 0 {
+		bad("the schema is the zero Schema: schema.New makes one")
 	}
 	if o.Capacity < 1 || o.Capacity > CapacityMax {
 		bad("capacity %d is not 1 to %d records", o.Capacity, CapacityMax)
@@ -150,7 +152,7 @@ func (o Options) validate() error {
 		bad("SyncEvery %v is not at least 1ms", o.SyncEvery)
 	}
 	if err := o.Retention.Validate(); err != nil {
-		errs = append(errs, err)
+		errs = append(errs, fmt.Errorf("%w: %w", ErrOption, err))
 	}
 	return errors.Join(errs...)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -139,12 +140,24 @@ func TestRefusals(t *testing.T) {
 	if _, err := Open(filepath.Join(dir, "nothing"), OpenOptions{}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("Open of nothing: %v, want ErrNotFound", err)
 	}
-	os := Os
-	if _, err := Open(dir, OpenOptions{Durability: &os}); !errors.Is(err, ErrOption) {
+	other := Os
+	if _, err := Open(dir, OpenOptions{Durability: &other}); !errors.Is(err, ErrOption) {
 		t.Errorf("Open as Os: %v, want ErrOption", err)
 	}
 	if _, err := Create(t.TempDir(), Options{Capacity: -1, Durability: 9}); !errors.Is(err, ErrOption) {
 		t.Errorf("bad options: %v, want ErrOption", err)
+	}
+	for name, o := range map[string]Options{
+		"the zero Schema":        {Schema: &schema.Schema{}},
+		"a policy that is wrong": {Schema: sch, Retention: retention.Policy{MaxBytes: -1}},
+	} {
+		dir := filepath.Join(t.TempDir(), "s")
+		if _, err := Create(dir, o); !errors.Is(err, ErrOption) || errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v, want ErrOption", name, err)
+		}
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: a directory was made", name)
+		}
 	}
 }
 
