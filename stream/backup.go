@@ -31,12 +31,28 @@ type BackupReport struct {
 //
 // When it returns nil the copy is on disk, and every segment that was written
 // was read back and checked. A copy that was opened for writing and has gone
-// its own way is refused with ErrExists, as is any other stream in dest; dest is
-// locked meanwhile. The sidecars dictionary.json and imports.json, if they are
-// regular files, are copied with it, other files are not; a damaged one is
-// ErrCorrupt when all else has been copied.
+// its own way is refused with ErrExists, as is any other stream in dest, and dir
+// itself with ErrOption; dest is locked meanwhile. The sidecars dictionary.json
+// and imports.json, if they are regular files, are copied with it, other files
+// are not; a damaged one is ErrCorrupt when all else has been copied.
 func Backup(ctx context.Context, dir, dest string) (BackupReport, error) {
+	if sameDir(dir, dest) {
+		return BackupReport{}, fmt.Errorf("ledger: backup of %s: %w: %s is the stream itself", dir, ErrOption, dest)
+	}
 	return BackupOn(ctx, disk.OS(), dir, dest)
+}
+
+// sameDir tells whether two paths name one directory, through links too.
+func sameDir(a, b string) bool {
+	for _, p := range []*string{&a, &b} {
+		if real, err := filepath.EvalSymlinks(*p); err == nil {
+			*p = real
+		}
+		if whole, err := filepath.Abs(*p); err == nil {
+			*p = whole
+		}
+	}
+	return a == b
 }
 
 // BackupOn is Backup on another disk, for the tests of this module.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"example.com/ledger/cmd/ledgerctl/internal/feed"
@@ -137,6 +138,9 @@ func (p *appender) finish(err error) error {
 		err = errors.New("whoever read the acknowledgements has gone")
 	}
 	if hint := p.a.hint(err); hint != "" && !errors.Is(err, errInterrupted) {
+		if count > 0 { // what is in the stream must not be given again
+			hint = strings.Replace(hint, "run it again", "append the rest", 1)
+		}
 		text += "; " + hint
 	}
 	return &hintedError{err, text}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -33,6 +34,9 @@ new; what retention has taken from the stream since stays in the copy.`,
 		},
 	}, func(ctx context.Context, args []string) error {
 		r, err := stream.Backup(ctx, args[0], args[1])
+		if errors.Is(err, stream.ErrExists) {
+			return &hintedError{err, "choose another directory, or remove it with ledgerctl rm " + args[1]}
+		}
 		if err != nil {
 			return err
 		}
