@@ -70,9 +70,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// patience is how long a writer may take for a script, or for anything: one that
-// takes longer hangs.
-const patience = 2 * time.Minute
+// patience is how long a writer may take for a script, or for anything, on the
+// slowest machine: one that takes longer hangs.
+const patience = 5 * time.Minute
 
 // hear runs a writer to its end, whichever way it ends, and returns what it told.
 // each, if not nil, is called behind each line.

@@ -36,11 +36,11 @@ func TestCutUnderWriter(t *testing.T) {
 				fill(t, s, 3, 7, 7, 7)
 				check(t, s.Seal())
 				fill(t, s, 2)
-				if mode == stream.Commit {
+				c.cut(t, dir)
+				if mode == stream.Commit { // something to sync, and no sync of it before the cut
 					_, _, err = s.AppendAsync(Batch(26, 1))
 					check(t, err)
 				}
-				c.cut(t, dir)
 				err = c.next(s)
 				if !errors.Is(err, stream.ErrPoisoned) && !(c.or && err == nil) {
 					t.Errorf("%v, want ErrPoisoned", err)

@@ -113,6 +113,7 @@ func TestReadersBesideWriter(t *testing.T) {
 			}
 			looks := uint64(0)
 			for _, r := range all {
+				r.until(t, "looked ten times", func() bool { return r.told.Load() >= 10 })
 				check(t, r.in.Close())
 				<-r.done
 				if err := r.cmd.Wait(); err != nil || !strings.HasPrefix(r.last, "end ") {
