@@ -245,8 +245,11 @@ func TestZeroHeaders(t *testing.T) {
 
 func TestRewrite(t *testing.T) {
 	bothWays(t, 8, func(t *testing.T, dir string, j *Journal) {
-		must(t, j.Start(Header{Width: testWidth, First: 3}), j.Records(rowsOf(3, 4, testWidth), false, 0))
+		must(t, j.Start(Header{Width: testWidth, First: 3}), j.Records(rowsOf(3, 4, testWidth), false, 0), j.Flush())
 		before := fileBytes(t, dir)
+		if got := seenOf(readBytes(t, before, 8)); got.frames != "3+4" {
+			t.Fatalf("before: %+v", got)
+		}
 		must(t, j.Rewrite(before[FramesAt:j.Pos()], FramesAt), j.Sync())
 		if !bytes.Equal(fileBytes(t, dir), before) {
 			t.Error("the file has changed")
