@@ -57,7 +57,8 @@ func NewCollector() *Collector {
 }
 
 // Add shows a stream under a name, which is the value of the label "stream". It
-// panics if there is one of that name. Remove it before it is closed.
+// panics if there is one of that name. Remove it before it is closed:
+// afterwards it shows what it was last.
 func (c *Collector) Add(name string, s *stream.Stream) { c.add(name, s) }
 
 // AddReader shows what a reader knows of a stream that another process writes:

@@ -70,7 +70,8 @@ type ScanStats struct {
 // leaked counts snapshots that were collected without having been closed.
 var leaked atomic.Int64
 
-// Snapshot takes a snapshot of what is published now.
+// Snapshot takes a snapshot of what is published now; after Close, of what was
+// published then. Other writers are not seen: see OpenReader.
 func (s *Stream) Snapshot() (*Snapshot, error) {
 	end := s.published.Load() // first: the view is at least as new
 	return newSnapshot(s.views.acquire(), s.schema, end, &s.gone), nil

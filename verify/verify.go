@@ -85,7 +85,8 @@ type Report struct {
 	Bytes    int64     `json:"bytes"`          // of all of the stream's files
 }
 
-// ErrNotFound: there is no stream in the directory.
+// ErrNotFound: there is no stream in the directory. It is another error than
+// stream.ErrNotFound: this package does without the engine.
 var ErrNotFound = errors.New("ledger: no stream there")
 
 // Stream checks everything in a stream's directory: metadata, headers, footers,
