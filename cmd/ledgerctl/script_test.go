@@ -16,8 +16,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ledgerctl": main})
+	testscript.Main(m, commands)
 }
+
+// commands are those of the scripts that are Go.
+var commands = map[string]func(){"ledgerctl": main}
 
 // TestScripts runs testdata/script: each verb's good and bad paths, as a shell
 // sees them.
@@ -32,9 +35,12 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond == "full" {
+			switch cond {
+			case "full":
 				_, err := os.Stat("/dev/full")
 				return err == nil, nil
+			case "unprivileged":
+				return exec.Command("unprivileged", "--version").Run() == nil, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
@@ -67,14 +73,18 @@ func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // untouched DIR PROGRAM ARGS...: exec that must leave every file of DIR as it was,
-// its time of change included.
+// its time of change included. With ! before it, the program must fail.
 func cmdUntouched(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: untouched dir program [args...]")
+	if len(args) < 2 {
+		ts.Fatalf("usage: [!] untouched dir program [args...]")
 	}
 	dir := ts.MkAbs(args[0])
 	before := fingerprint(ts, dir)
-	ts.Check(ts.Exec(args[1], args[2:]...))
+	if err := ts.Exec(args[1], args[2:]...); !neg {
+		ts.Check(err)
+	} else if err == nil {
+		ts.Fatalf("%q did not fail", args[1:])
+	}
 	if after := fingerprint(ts, dir); after != before {
 		ts.Fatalf("%s has changed:\n%s\nwas\n%s", dir, after, before)
 	}

@@ -138,7 +138,7 @@ func (a *app) hint(err error) string {
 	case errors.Is(err, stream.ErrDropped):
 		return "ledgerctl stat " + dir + " tells the first record that is there"
 	case errors.Is(err, fs.ErrPermission):
-		return "look at its owner and mode"
+		return "look at the owner and mode of it and of its directory"
 	case errors.Is(err, errInterrupted):
 		return "run it again"
 	}

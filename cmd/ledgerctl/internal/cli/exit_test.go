@@ -40,7 +40,7 @@ func TestExit(t *testing.T) {
 		{stream.ErrNoSpace, 1, "ledgerctl: no space; make room and run it again\n"},
 		{stream.ErrPoisoned, 1, "what was acknowledged is kept\n"},
 		{stream.ErrFault, 1, "ledgerctl verify d lists all that is wrong\n"},
-		{fs.ErrPermission, 1, "look at its owner and mode\n"},
+		{fs.ErrPermission, 1, "look at the owner and mode of it and of its directory\n"},
 		{errShown, 1, ""},
 		{fmt.Errorf("verify: %w", context.Canceled), 1, "ledgerctl: interrupted; run it again\n"},
 		{&hintedError{stream.ErrCorrupt, "do this"}, 3, "ledgerctl: corrupt; do this\n"},
