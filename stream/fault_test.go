@@ -56,13 +56,14 @@ func afterRemove() func(op sim.Op) bool {
 	}
 }
 
-// quiet waits until nothing goes on in the background.
+// quiet waits until nothing goes on in the background: all that is full is sealed,
+// its journals are ready again, and those that are wanted are made.
 func quiet(t testing.TB, s *Stream) {
 	t.Helper()
 	settle(t, s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.ring.making {
+	for s.ring.making || s.sealer.busy {
 		s.room.Wait()
 	}
 }

@@ -15,17 +15,6 @@ import (
 	"example.com/ledger/segment"
 )
 
-// idle waits until the sealer has nothing to do any more, retention included.
-func idle(t testing.TB, s *Stream) {
-	t.Helper()
-	quiet(t, s)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for s.sealer.busy {
-		s.idle.Wait()
-	}
-}
-
 // TestStandingPolicy: the stream's own policy is applied after each seal, and
 // when it is opened, by the clock that its opener gives.
 func TestStandingPolicy(t *testing.T) {
@@ -38,7 +27,7 @@ func TestStandingPolicy(t *testing.T) {
 	for range 20 {
 		put(t, s, 2)
 	}
-	idle(t, s)
+	quiet(t, s) // retention included
 	holdsFrom := func(s *Stream, first, end Seq, when string) {
 		t.Helper()
 		n := must[*Snapshot](t)(s.Snapshot())
@@ -53,7 +42,7 @@ func TestStandingPolicy(t *testing.T) {
 	if err := s.Seal(); err != nil {
 		t.Fatal(err)
 	}
-	idle(t, s)
+	quiet(t, s)
 	holdsFrom(s, 28, 41, "after 20 hours")
 	put(t, s, 1)
 	if err := s.Close(); err != nil {
@@ -127,7 +116,7 @@ func TestRetainByTime(t *testing.T) {
 func TestRetiredComesBack(t *testing.T) {
 	d, s := onSim(t, Sealed, 4)
 	put(t, s, 8, 8)
-	settle(t, s)
+	quiet(t, s) // the hook is called by Retain alone
 	unlinked := false
 	var cut *sim.Disk
 	d.SetHook(func(op sim.Op) error {
