@@ -110,32 +110,31 @@ func (k kind) makeIn(parent string) (dir string) {
 		}
 	}
 	if k.retained > 0 {
-		settle(st, k.records/capacity*capacity)
+		settle(st)
 		must(st.Retain(retention.Policy{BeforeSeq: uint64(k.retained)}, false))
 	}
 	if k.closed {
 		check(st.Close())
 		return dir
 	}
-	settle(st, k.records/capacity*capacity)
+	settle(st)
 	died := filepath.Join(parent, "died")
 	copyDir(died, dir)
 	check(st.Close())
 	return died
 }
 
-// settle waits until all full segments are sealed.
-func settle(st *stream.Stream, end int) {
-	for range 10_000 {
-		names := must(os.ReadDir(st.Info().Dir))
-		last := segment.Name(uint64(end - capacity))
-		tmp := slices.ContainsFunc(names, func(e fs.DirEntry) bool { return strings.HasSuffix(e.Name(), ".tmp") })
-		if end == 0 || !tmp && slices.ContainsFunc(names, func(e fs.DirEntry) bool { return e.Name() == last }) {
-			return
+// patience is how long tests wait for what must happen, on the slowest machine.
+const patience = 5 * time.Minute
+
+// settle waits until all full segments are sealed, and the writer counts on their
+// files.
+func settle(st *stream.Stream) {
+	for began := time.Now(); must(st.Stats()).Sealing > 0; time.Sleep(time.Millisecond) {
+		if time.Since(began) > patience {
+			panic("segments are not sealed")
 		}
-		time.Sleep(time.Millisecond)
 	}
-	panic("segments are not sealed")
 }
 
 func must[T any](v T, err error) T {
@@ -149,13 +148,44 @@ func check(err error) {
 	}
 }
 
+// copyDir copies the files of a stream as a kill between two of its operations
+// leaves them. A live one makes journals ahead, so that it begins again until no
+// name has come or gone meanwhile.
 func copyDir(to, from string) {
-	check(os.MkdirAll(to, 0o750))
-	for _, e := range must(os.ReadDir(from)) {
-		if e.Type().IsRegular() {
-			write(filepath.Join(to, e.Name()), must(os.ReadFile(filepath.Join(from, e.Name()))))
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		check(os.RemoveAll(to))
+		check(os.MkdirAll(to, 0o750))
+		before := names(from)
+		if err := copyFiles(to, from, before); err == nil && slices.Equal(names(from), before) {
+			return
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) || time.Since(began) > patience {
+			panic(fmt.Sprint("the files never stood still: ", err))
 		}
 	}
+}
+
+func copyFiles(to, from string, names []string) error {
+	for _, name := range names {
+		if strings.HasSuffix(name, ".tmp") {
+			return fs.ErrNotExist // soon
+		}
+		b, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			return err
+		}
+		write(filepath.Join(to, name), b)
+	}
+	return nil
+}
+
+// names lists the regular files of a directory.
+func names(dir string) (out []string) {
+	for _, e := range must(os.ReadDir(dir)) {
+		if e.Type().IsRegular() {
+			out = append(out, e.Name())
+		}
+	}
+	return out
 }
 
 func write(path string, b []byte) { check(os.WriteFile(path, b, 0o640)) }
