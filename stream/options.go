@@ -77,7 +77,8 @@ type Options struct {
 	Now     func() time.Time // nil means time.Now; for sealed_at and ages
 
 	// OnSync, if not nil, is called behind each fdatasync of a journal with the
-	// time it took, in the goroutine that waited for it: it must be quick.
+	// time it took, in the goroutine that waited for it: it must be quick, and
+	// not call the stream, which would wait for itself.
 	OnSync func(took time.Duration)
 }
 
@@ -98,7 +99,8 @@ type OpenOptions struct {
 	Now     func() time.Time // nil means time.Now
 
 	// OnSync, if not nil, is called behind each fdatasync of a journal with the
-	// time it took, in the goroutine that waited for it: it must be quick.
+	// time it took, in the goroutine that waited for it: it must be quick, and
+	// not call the stream, which would wait for itself.
 	OnSync func(took time.Duration)
 }
 
