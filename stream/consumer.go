@@ -3,7 +3,6 @@ package stream
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -152,7 +151,7 @@ func (c *Consumer) change(f func(m *meta.Consumer, now meta.Consumer) error) err
 	if err := makeDirs(c.fsys, folder); err != nil {
 		return err
 	}
-	turn, err := takeTurn(c.fsys, folder)
+	turn, err := disk.TakeTurn(c.fsys, folder) // a change reads the file and writes it back
 	if err != nil {
 		return fmt.Errorf("ledger: consumer %s: %w", c.c.Name, err)
 	}
@@ -182,28 +181,6 @@ func (c *Consumer) change(f func(m *meta.Consumer, now meta.Consumer) error) err
 	return nil
 }
 
-// How long a change waits for that of another consumer of the stream, or of an
-// operator, in whatever process, and how often it looks: nobody tells when a lock
-// is free.
-const (
-	turnPatience = 10 * time.Second
-	turnPollMin  = 50 * time.Microsecond
-	turnPollMax  = 5 * time.Millisecond
-)
-
-// takeTurn keeps everybody else from changing consumers until it is closed: a
-// change reads the file and writes it back.
-func takeTurn(fsys disk.FS, folder string) (io.Closer, error) {
-	began := time.Now()
-	for wait := turnPollMin; ; wait = min(2*wait, turnPollMax) {
-		l, err := fsys.Lock(folder)
-		if !errors.Is(err, ErrLocked) || time.Since(began) > turnPatience {
-			return l, err
-		}
-		time.Sleep(wait)
-	}
-}
-
 // Remove forgets the consumer, and what it held.
 func (c *Consumer) Remove() error {
 	c.mu.Lock()
@@ -230,7 +207,7 @@ func RemoveConsumer(dir, name string) error {
 
 func removeConsumer(fsys disk.FS, dir, name string) error {
 	folder := filepath.Join(dir, meta.Consumers)
-	turn, err := takeTurn(fsys, folder)
+	turn, err := disk.TakeTurn(fsys, folder)
 	if err == nil {
 		defer turn.Close()
 		err = fsys.Remove(filepath.Join(folder, name+consumerSuffix))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"example.com/ledger/internal/disk"
 	"example.com/ledger/internal/meta"
@@ -27,10 +26,11 @@ const pending = ".repair"
 //     goes on above them. From then on a writer would unlink the damaged files
 //     whose range it names: that is why their copies come first.
 //  6. The names of what was copied go.
+//  7. Consumers, each by itself.
 //
 // Each step is on disk before the next one begins. ctx is asked between them.
 func (p *plan) apply(ctx context.Context) error {
-	steps := []func() error{p.writeMetadata, p.writeImages, p.nameImages, p.writeHeaders, p.copyAway, p.writeDrops, p.removeAway}
+	steps := []func() error{p.writeMetadata, p.writeImages, p.nameImages, p.writeHeaders, p.copyAway, p.writeDrops, p.removeAway, p.consumersAway}
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -132,38 +132,33 @@ func (p *plan) writeHeaders() error {
 func (p *plan) copyAway() error {
 	moved := false
 	for i, x := range p.away {
-		cerr := p.copyAside(x.File)
-		if cerr == nil {
-			continue
-		}
-		to, _, err := p.quarantine(x.File, nil)
-		if err == nil {
-			err = p.fsys.Rename(p.path(x.File), to)
-		}
+		done, err := p.copyOrMove(x.File)
 		if err != nil {
-			return errors.Join(cerr, err)
+			return err
 		}
-		p.away[i].done, moved = true, true
+		p.away[i].done, moved = done, moved || done
 	}
 	if !moved {
 		return nil
 	}
-	return errors.Join(p.fsys.SyncDir(p.path(meta.Quarantine)), p.syncFolders())
+	return p.fsys.SyncDir(p.dir)
 }
 
-// syncFolders makes the going of what was set aside durable.
-func (p *plan) syncFolders() error {
-	folders := []string{p.dir}
-	for _, x := range p.away {
-		if f := filepath.Dir(p.path(x.File)); !slices.Contains(folders, f) {
-			folders = append(folders, f)
-		}
+// copyOrMove puts a copy of a file into quarantine, or the file itself where it
+// can't be copied: moved says so. Its folder is not synced.
+func (p *plan) copyOrMove(name string) (moved bool, err error) {
+	cerr := p.copyAside(name)
+	if cerr == nil {
+		return false, nil
 	}
-	var errs []error
-	for _, f := range folders {
-		errs = append(errs, p.fsys.SyncDir(f))
+	to, _, err := p.quarantine(name, nil)
+	if err == nil {
+		err = p.fsys.Rename(p.path(name), to)
 	}
-	return errors.Join(errs...)
+	if err != nil {
+		return false, errors.Join(cerr, err)
+	}
+	return true, p.fsys.SyncDir(p.path(meta.Quarantine))
 }
 
 func (p *plan) removeAway() error {
@@ -178,7 +173,7 @@ func (p *plan) removeAway() error {
 	if len(p.away) == 0 {
 		return nil
 	}
-	return p.syncFolders()
+	return p.fsys.SyncDir(p.dir)
 }
 
 func (p *plan) writeDrops() error {

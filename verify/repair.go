@@ -110,11 +110,12 @@ func repair(ctx context.Context, fsys disk.FS, dir string, apply bool) (r *Repai
 		if err != nil {
 			return r, err
 		}
-		r.Actions = append(r.Actions, p.actions()...)
-		if !apply || !p.useful() {
-			return r, nil
+		useful := apply && p.useful()
+		if useful {
+			err = p.apply(ctx)
 		}
-		if err := p.apply(ctx); err != nil {
+		r.Actions = append(r.Actions, p.actions()...)
+		if !useful || err != nil {
 			return r, err
 		}
 	}
@@ -140,9 +141,11 @@ type plan struct {
 	images   []image   // sealed files to be written
 	headers  []rewrite // parts of journals
 	away     []move    // files to be set aside
-	drops    *rewrite  // drops.json, or nil
-	lost     []Action
-	leave    []Action
+
+	consumers []consumerMove // those to be set aside
+	drops     *rewrite       // drops.json, or nil
+	lost      []Action
+	leave     []Action
 }
 
 // A rewrite puts bytes into a file: of all of it, or at an offset.
@@ -167,7 +170,7 @@ type move struct {
 
 // useful tells whether the plan changes anything.
 func (p *plan) useful() bool {
-	return len(p.metadata)+len(p.images)+len(p.headers)+len(p.away) > 0 || p.drops != nil
+	return len(p.metadata)+len(p.images)+len(p.headers)+len(p.away)+len(p.consumers) > 0 || p.drops != nil
 }
 
 func (p *plan) actions() []Action {
@@ -183,6 +186,11 @@ func (p *plan) actions() []Action {
 	}
 	for _, x := range p.away {
 		out = append(out, x.Action)
+	}
+	for _, x := range p.consumers {
+		if !x.kept {
+			out = append(out, x.Action)
+		}
 	}
 	if p.drops != nil && p.drops.Detail != "" {
 		out = append(out, p.drops.Action)
