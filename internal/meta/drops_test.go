@@ -80,7 +80,7 @@ func TestDropsAddAgainstMap(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, err := DecodeDrops("drops.json", b)
-		if err != nil || fmt.Sprint(again.Ranges) != fmt.Sprint(utc(d.Ranges)) || again.ID != d.ID {
+		if err != nil || fmt.Sprint(utc(again.Ranges)) != fmt.Sprint(utc(d.Ranges)) || again.ID != d.ID {
 			t.Fatalf("%v decodes to %v, %v", d, again, err)
 		}
 	})
