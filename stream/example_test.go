@@ -182,6 +182,65 @@ func ExampleOpenReader() {
 	// Output: records 5
 }
 
+// A consumer reads beside the writer, mostly in a process of its own, and goes on
+// where it committed.
+func ExampleOpenConsumer() {
+	dir, remove := temp()
+	defer remove()
+	s, err := stream.Create(dir, stream.Options{Schema: shapes.FillSchema()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+	fills, err := stream.Bind[shapes.Fill](s)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		if _, _, err := fills.Append([]shapes.Fill{{Qty: 3}, {Qty: 4}}); err != nil {
+			log.Fatal(err)
+		}
+		deal(dir)
+	}
+	// Output:
+	// records [0, 2): 7 traded
+	// records [2, 4): 7 traded
+}
+
+// deal is the other process: it deals with what is new, and ends.
+func deal(dir string) {
+	c, err := stream.OpenConsumer(dir, "risk")
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := stream.OpenReader(dir)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer r.Close()
+	for batch, err := range r.Tail(context.Background(), c.Position()) {
+		if errors.Is(err, stream.ErrDropped) {
+			continue // retention was faster: the error names the range
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		qty, err := segment.ColumnOf[int32](batch.Segment(), "qty")
+		if err != nil {
+			log.Fatal(err)
+		}
+		sum := 0
+		for i := range qty.Len() {
+			sum += int(qty.At(i))
+		}
+		fmt.Printf("records [%d, %d): %d traded\n", batch.First(), batch.End(), sum)
+		if err := c.Commit(batch.End()); err != nil { // after the work: at least once
+			log.Fatal(err)
+		}
+		break // a real one goes on until its context ends
+	}
+}
+
 func ExampleStream_AppendOnce() {
 	dir, remove := temp()
 	defer remove()

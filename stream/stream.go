@@ -9,6 +9,10 @@
 // OpenReader reads a stream beside its writer, from another process too, and
 // writes nothing.
 //
+// Bind appends and reads records as Go structs. A Consumer is a reader's place
+// in the stream, kept on disk; Backup copies a stream beside its writer, and
+// Alter changes its settings.
+//
 // What is on disk when Append returns is the stream's Durability: Commit,
 // Sealed or Os. docs/format.md has every byte, docs/guarantees.md what is promised.
 package stream
