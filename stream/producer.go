@@ -90,6 +90,12 @@ func windowOf(capacity, width int) int {
 	return n
 }
 
+// windowLeast is the least capacity of a stream that takes numbered batches.
+func windowLeast(width int) int {
+	frame := width + journal.FrameSize
+	return (producerWindowMin*entrySize*8 + frame - 1) / frame
+}
+
 // add remembers a batch, and forgets the oldest beyond the window.
 func (p *producers) add(e entry) {
 	if p.by == nil {
@@ -169,7 +175,8 @@ func overlaps(r journal.Ranges, from, to uint64) bool {
 // the one before. The number is atomic with the batch: given again with the same
 // records it returns the first answer, and nothing is appended, also after a
 // crash, as long as the batch is among the newest ProducerWindow numbered ones of
-// the stream. What is on disk on return is as for Append.
+// the stream, fewer where its capacity is small: see there. What is on disk on
+// return is as for Append.
 //
 // Errors, beside those of Append: ErrProducer for a number that stands for other
 // records, ErrProducerWindow for one that is too old to tell, ErrOption where
@@ -178,7 +185,7 @@ func (s *Stream) AppendOnce(id ProducerID, number uint64, recs []byte) (first Se
 	s.mu.Lock()
 	if s.producers.size == 0 {
 		s.mu.Unlock()
-		return 0, 0, fmt.Errorf("%w: a capacity of %d records is too small for numbered batches", ErrOption, s.info.Capacity)
+		return 0, 0, fmt.Errorf("%w: a capacity of %d records is too small for numbered batches: the least is %d", ErrOption, s.info.Capacity, windowLeast(s.width))
 	}
 	if len(recs)%s.width == 0 {
 		s.schema.ClearPadding(recs)

@@ -95,6 +95,11 @@ func (t Typed[T]) AppendAsync(recs []T) (first Seq, n int, err error) {
 	return t.s.AppendAsync(bytesOf(recs))
 }
 
+// AppendOnce is Stream.AppendOnce.
+func (t Typed[T]) AppendOnce(id ProducerID, number uint64, recs []T) (first Seq, n int, err error) {
+	return t.s.AppendOnce(id, number, bytesOf(recs))
+}
+
 // Read copies the records from number from on into dst and returns how many:
 // fewer than len(dst) only at the end of the snapshot, or with an error. Records
 // that are gone are ErrDropped, with what was read before them.

@@ -2,8 +2,10 @@ package stream
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -106,6 +108,28 @@ func TestTyped(t *testing.T) {
 			}
 		}
 		n.Close()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestTypedOnce: a numbered batch of values is appended once; a stream that is too
+// small for that says how large it must be.
+func TestTypedOnce(t *testing.T) {
+	for _, capacity := range []int{windowLeast(40) - 1, windowLeast(40)} {
+		s := must[*Stream](t)(Create(filepath.Join(t.TempDir(), "s"), Options{Schema: shapes.FillSchema(), Capacity: capacity}))
+		fills := must[Typed[shapes.Fill]](t)(Bind[shapes.Fill](s))
+		for range 2 {
+			first, n, err := fills.AppendOnce(ProducerID{1}, 7, []shapes.Fill{{Px: 1}, {Px: 2}})
+			if capacity < windowLeast(40) {
+				if !errors.Is(err, ErrOption) || !strings.HasSuffix(err.Error(), fmt.Sprint(windowLeast(40))) {
+					t.Errorf("capacity %d: %v, want ErrOption and the least capacity", capacity, err)
+				}
+			} else if first != 0 || n != 2 || err != nil {
+				t.Errorf("AppendOnce = %d, %d, %v; want 0, 2", first, n, err)
+			}
+		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
