@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,7 @@ import (
 
 type alterFlags struct {
 	durability flagValue[stream.Durability]
-	capacity   int
+	capacity   flagValue[int]
 	syncEvery  *flagValue[time.Duration]
 	policy     policyFlags
 	keepAll    bool
@@ -25,9 +26,9 @@ func newAlter(a *app) *cobra.Command {
 	cmd := a.verb(&cobra.Command{
 		Use:   "alter DIR [flags]",
 		Short: "Change a stream's settings from here on",
-		Long: `Change a stream's durability, capacity, syncing or standing retention policy from
-here on. The active segment is sealed; records that are there keep their form.
-Raising the durability syncs all that is there first.
+		Long: `Change a stream's durability, capacity, syncing or standing retention policy
+from here on. The active segment is sealed; records that are there keep their
+form. Raising the durability syncs all that is there first.
 
 Rules replace the policy that the stream had: give all that are to hold.`,
 		Example: `  ledgerctl alter data/fills --durability sealed --sync-every 100ms
@@ -40,7 +41,8 @@ Rules replace the policy that the stream had: give all that are to hold.`,
 	f.syncEvery = durationFlag()
 	flags := cmd.Flags()
 	flags.Var(&f.durability, "durability", "commit, sealed or os")
-	flags.IntVar(&f.capacity, "capacity", 0, "`records` a segment, from the next one on")
+	f.capacity = flagValue[int]{name: "records", parse: parseCapacity}
+	flags.Var(&f.capacity, "capacity", "`records` a segment, from the next one on")
 	flags.Var(f.syncEvery, "sync-every", "for sealed and os: sync this often, as in 100ms; 0 ends it")
 	f.policy.add(cmd)
 	flags.BoolVar(&f.keepAll, "keep-all", false, "end the standing policy")
@@ -71,6 +73,14 @@ func (a *app) alter(dir string, f *alterFlags) error {
 	return nil
 }
 
+func parseCapacity(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, errors.New("want a whole number from 1")
+	}
+	return n, nil
+}
+
 // streamUnit returns what a stream's times count.
 func streamUnit(dir string) (schema.Unit, error) {
 	r, err := stream.OpenReader(dir)
@@ -87,8 +97,8 @@ func (f *alterFlags) change(u schema.Unit) (stream.Change, error) {
 	if f.durability.set() {
 		c.Durability = &f.durability.v
 	}
-	if f.capacity != 0 {
-		c.Capacity = &f.capacity
+	if f.capacity.set() {
+		c.Capacity = &f.capacity.v
 	}
 	if f.syncEvery.set() {
 		c.SyncEvery = &f.syncEvery.v

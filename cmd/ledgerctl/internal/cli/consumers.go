@@ -31,28 +31,28 @@ func newConsumers(a *app) *cobra.Command {
 	cmd = a.verb(&cobra.Command{
 		Use:   "consumers DIR... [flags]",
 		Short: "List the named consumers of streams, and change one",
-		Long: `List the named consumers of streams, a row each: how far each one has got, and what
-retention keeps for it. It works beside a live writer.
+		Long: `List the named consumers of streams, a row each: how far each one has got, and
+what retention keeps for it. It works beside a live writer.
 
   position      the number of the record that it reads next
   lag           records that it has not committed yet
-  lag_time      the same by ts, from the first of them to the newest; where the first
-                is in a sealed segment, from the smallest ts there
-  hold          what retention keeps for it: so many unread records at most; 0 is none
-  held_from     the first number that retention keeps for it now; empty without a hold
+  lag_time      the same by ts, from the first of them to the newest; where the
+                first is in a sealed segment, from the smallest ts there
+  hold          how many unread records retention keeps for it at most
+  held_from     the first number that retention keeps for it now
   committed_at  its last commit
 
-With --name it changes one consumer of one stream instead, and makes one that is not
-there, beside the writer too. A program that has the consumer open keeps a new hold,
-but goes on from its own position: stop it before --position and --remove. --remove
-asks first; where nobody can be asked it wants --yes.`,
+With --name it changes one consumer of one stream instead, and makes one that is
+not there, beside the writer too. A program that has the consumer open keeps a
+new hold, but goes on from its own position: stop it before --position and
+--remove. --remove asks first; where nobody can be asked it wants --yes.`,
 		Example: `  ledgerctl consumers data/fills data/orders
   ledgerctl consumers data/fills --name risk --hold 1000000
   ledgerctl consumers data/fills --name risk --position 0   # read all again
   ledgerctl consumers data/fills --name gone --remove --yes`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if slices.Contains(args, "") || len(args) == 0 {
-				return usagef("which stream? its directory is missing")
+			if err := someStreams(args); err != nil {
+				return err
 			}
 			if len(args) == 1 {
 				a.stream = args[0]

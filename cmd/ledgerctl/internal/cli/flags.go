@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -84,11 +86,22 @@ func directories(one bool) cobra.CompletionFunc {
 	}
 }
 
+// errNoStream: the directory that names a stream is missing.
+var errNoStream = errors.New("which stream? its directory is missing")
+
+// someStreams wants at least one argument, and streams' directories only.
+func someStreams(args []string) error {
+	if len(args) == 0 || slices.Contains(args, "") {
+		return &usageError{errNoStream}
+	}
+	return nil
+}
+
 // oneStream wants exactly one argument, a stream's directory.
 func (a *app) oneStream(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0 || args[0] == "":
-		return usagef("which stream? its directory is missing")
+		return &usageError{errNoStream}
 	case len(args) > 1:
 		return usagef("one stream at a time: %q is one argument too many", args[1])
 	}

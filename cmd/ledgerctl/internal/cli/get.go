@@ -19,7 +19,7 @@ func newGet(a *app) *cobra.Command {
 		Example: `  ledgerctl get data/fills 4096
   ledgerctl get data/fills 4096 --format json --columns px,qty`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
+			if len(args) != 2 || args[0] == "" {
 				return usagef("which record? name a stream's directory and a sequence number")
 			}
 			a.stream = args[0]

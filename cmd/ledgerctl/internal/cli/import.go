@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,32 +49,35 @@ func newImport(a *app) *cobra.Command {
 		Short: "Bring in files of venues and other systems",
 		Long: `Append the rows of files to the stream in DIR, which is made if there is none. A
 preset says what the files are; --list-presets tells which there are, and with
---preset what one of them does. Files may be compressed (gz, zst, xz, zip); "-" is
-standard input.
+--preset what one of them does. Files may be compressed (gz, zst, xz, zip); "-"
+is standard input.
 
 Every value is exact or refused: a digit more than the field's scale, a value
-beyond its kind, an exponent, a broken row. Files are read twice, and checked as a
-whole before anything is appended: one bad row stops the import with its file,
+beyond its kind, an exponent, a broken row. Files are read twice, and checked as
+a whole before anything is appended: one bad row stops the import with its file,
 line and column, unless --rejects takes it. What can't be read twice, such as
 standard input, is appended as it comes.
 
-An import that was interrupted, killed even, can be run again: it goes on where it
-ended. A file that was imported is not appended twice, whatever its name, unless
---again asks for it. How far each file has come is in imports.json in DIR; texts
-such as symbols get numbers, and stand in dictionary.json.
+An import that was interrupted, killed even, can be run again: it goes on where
+it ended. A file that was imported is not appended twice, whatever its name,
+unless --again asks for it. How far each file has come is in imports.json in
+DIR; texts such as symbols get numbers, and stand in dictionary.json.
 
-For csv and jsonl, and to change another preset, --map FIELD=COLUMN says what goes
-where, with what the column holds behind colons: a kind and decimals for a stream
-that is made (px=price:i64:2), e4 for whole numbers of 10^-4, int, text, side, a
-table (kind=action:{new=1,gone=3}), or a form of time. FIELD= fills it no more.
+For csv and jsonl, and to change another preset, --map FIELD=COLUMN says what
+goes where, with what the column holds behind colons: a kind and decimals for a
+stream that is made (px=price:i64:2), e4 for whole numbers of 10^-4, int, text,
+side, a table (kind=action:{new=1,gone=3}), or a form of time. FIELD= fills it
+no more.
 
 At the end it prints what it did: records, what was appended and what was there
 before, the range of times, times that go back, duplicates, quantities of 0.
 
 For --preset oxls the stream keeps the files' sequence numbers. A file whose
 count is still 0, because its writer died, gives all the records that it has.`,
-		Example: `  ledgerctl import data/aapl AAPL_2012-06-21_34200000_57600000_message_50.csv --preset lobster
-  ledgerctl import data/btc BTCUSDT-trades-2024-08-*.zip --preset binance-trades --rejects bad.jsonl
+		Example: `  ledgerctl import data/aapl AAPL_2012-06-21_34200000_57600000_message_50.csv \
+    --preset lobster
+  ledgerctl import data/btc BTCUSDT-trades-2024-08-*.zip \
+    --preset binance-trades --rejects bad.jsonl
   ledgerctl import data/mine trades.csv.gz --preset csv --time-column time \
     --map px=price:2 --map qty=size --map sym=ticker:text
   ledgerctl import data/fills old/fills --preset oxls
@@ -81,7 +86,7 @@ count is still 0, because its writer died, gives all the records that it has.`,
 			switch {
 			case f.list:
 				return nil
-			case len(args) < 2:
+			case len(args) < 2 || slices.Contains(args, ""):
 				return usagef("import what, and where to? name the stream's directory, then the files")
 			case f.preset == "":
 				return usagef("what are the files? give --preset; --list-presets tells which there are")
@@ -135,7 +140,7 @@ func importArgs(_ *cobra.Command, args []string, _ string) ([]string, cobra.Shel
 func (a *app) importFiles(ctx context.Context, args []string, f *importFlags) error {
 	switch {
 	case f.list:
-		return a.listPresets(f.preset)
+		return a.listPresets(f)
 	case f.preset == presetOriginal:
 		return a.importOriginal(ctx, args, f)
 	}
@@ -146,24 +151,45 @@ func (a *app) importFiles(ctx context.Context, args []string, f *importFlags) er
 	return a.importVenue(ctx, args, f, p)
 }
 
-// importOriginal brings in segments of the original engine.
-func (a *app) importOriginal(ctx context.Context, args []string, f *importFlags) error {
-	if f.shape == "" {
-		f.shape = "fill"
+// notOriginal are the flags that mean nothing for segments of the original engine,
+// which aren't rows of a file.
+var notOriginal = []string{"map", "time-column", "time-unit", "date", "tz", "symbol", "columns", "delimiter", "tick",
+	"rejects", "again", "format", "raw-values"}
+
+// originalSchema is what segments of the original engine hold, by the flags.
+func (f *importFlags) originalSchema() (*schema.Schema, error) {
+	for _, flag := range notOriginal {
+		if f.changed(flag) {
+			return nil, fmt.Errorf("--%s is not for --preset %s", flag, presetOriginal)
+		}
 	}
-	sch, ok := shapes.ByName(f.shape)
+	name := f.shape
+	if name == "" {
+		name = "fill"
+	}
+	s, ok := shapes.ByName(name)
 	if !ok {
-		return usagef("no shape %q; there are %s", f.shape, strings.Join(shapes.Names(), ", "))
+		return nil, fmt.Errorf("no shape %q; there are %s", name, strings.Join(shapes.Names(), ", "))
 	}
 	unit := schema.Microsecond
-	if f.unit.v != 0 {
+	if f.unit.set() {
 		unit = f.unit.v
 	}
-	sch, err := sch.WithUnit(unit)
+	s, err := s.WithUnit(unit)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r, err := legacy.Import(ctx, args[0], args[1:], stream.Options{Schema: sch}, f.dryRun)
+	return f.scaled(s)
+}
+
+// importOriginal brings in segments of the original engine.
+func (a *app) importOriginal(ctx context.Context, args []string, f *importFlags) error {
+	sch, err := f.originalSchema()
+	if err != nil {
+		return &usageError{err}
+	}
+	unit := sch.Unit()
+	r, err := legacy.Import(ctx, args[0], args[1:], stream.Options{Schema: sch, Durability: f.durability.v}, f.dryRun)
 	if err != nil {
 		return err
 	}

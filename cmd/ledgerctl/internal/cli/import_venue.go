@@ -32,14 +32,33 @@ func presetNames() []string {
 }
 
 // listPresets prints the presets, or what one of them does.
-func (a *app) listPresets(name string) error {
-	if name == "" || name == presetOriginal {
-		fmt.Fprintf(a.out, "%s\t%s\n", presetOriginal, aboutOriginal)
-		for _, p := range importer.Presets() {
-			if name == "" {
-				fmt.Fprintf(a.out, "%s\t%s\n", p.Name, p.About)
-			}
+func (a *app) listPresets(f *importFlags) error {
+	if f.preset != "" {
+		return a.describePreset(f.preset)
+	}
+	w := a.listing(&f.listFlags, []listing.Column{{Name: "preset"}, {Name: "about"}})
+	var row listing.Row
+	add := func(name, about string) error {
+		row.Reset()
+		row.Text(name)
+		row.Text(about)
+		return w.Write(&row)
+	}
+	if err := add(presetOriginal, aboutOriginal); err != nil {
+		return err
+	}
+	for _, p := range importer.Presets() {
+		if err := add(p.Name, p.About); err != nil {
+			return err
 		}
+	}
+	return w.Close()
+}
+
+// describePreset tells which column a preset puts into which field.
+func (a *app) describePreset(name string) error {
+	if name == presetOriginal {
+		fmt.Fprintf(a.out, "%s\t%s\n", presetOriginal, aboutOriginal)
 		return a.out.Flush()
 	}
 	p, ok := importer.ByName(name)
@@ -305,6 +324,18 @@ func (f *importFlags) schema(p importer.Preset, fields []schema.Field) (*schema.
 	default:
 		s, err = p.Schema()
 	}
+	if err == nil && f.unit.set() {
+		s, err = s.WithUnit(f.unit.v)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.scaled(s)
+}
+
+// scaled gives prices and quantities the decimals that the flags ask for.
+func (f *importFlags) scaled(s *schema.Schema) (*schema.Schema, error) {
+	var err error
 	for _, scale := range []struct {
 		flag, field string
 		v           uint8
@@ -312,9 +343,6 @@ func (f *importFlags) schema(p importer.Preset, fields []schema.Field) (*schema.
 		if err == nil && f.changed(scale.flag) {
 			s, err = s.WithScale(scale.field, scale.v)
 		}
-	}
-	if err == nil && f.unit.set() {
-		s, err = s.WithUnit(f.unit.v)
 	}
 	return s, err
 }

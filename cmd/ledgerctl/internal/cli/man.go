@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -34,7 +35,7 @@ func newMan(a *app) *cobra.Command {
 		}
 		topic, rest, err := root.Find(args)
 		if err != nil || len(rest) > 0 {
-			return usagef("no verb %q", args[0])
+			return usagef("no verb %q", strings.Join(args, " "))
 		}
 		return doc.GenMan(topic, header, a.out)
 	})

@@ -41,7 +41,7 @@ What was dropped is printed, a row each. On a terminal it asks first, unless
 		ValidArgsFunction: directories(true),
 	}, func(_ context.Context, args []string) error { return a.retain(args[0], f) })
 	f.policy.add(cmd)
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only print what would go")
+	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "only print what would go")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "don't ask")
 	f.addFormat(cmd)
 	f.addRaw(cmd, rawTimes)

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -47,6 +49,7 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 damage found.`,
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetUsageTemplate(usageTemplate)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return flagError(err) })
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "only errors on standard error: no notes, no progress bar")
 	root.PersistentFlags().BoolVar(&a.noColor, "no-color", false, "no colours, as with NO_COLOR in the environment")
 	root.Flags().Bool("version", false, "print the version")
@@ -70,6 +73,22 @@ Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 damage found.`,
 	root.SetHelpCommandGroupID(groupHelp)
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
+}
+
+// flagError says of a number that can't be read what is wanted.
+func flagError(err error) error {
+	var number *strconv.NumError
+	if !errors.As(err, &number) {
+		return err
+	}
+	want := "want a whole number"
+	switch {
+	case errors.Is(number.Err, strconv.ErrRange):
+		want = "it is too large"
+	case number.Func == "ParseUint":
+		want += " from 0"
+	}
+	return errors.New(strings.Replace(err.Error(), number.Error(), want, 1))
 }
 
 // verb makes a command of its parts: RunE is wrapped so that errors before it

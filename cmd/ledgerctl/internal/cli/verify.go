@@ -27,8 +27,8 @@ problem. --format json prints one object: {"ok":…,"problems":[…],"streams":[
 		Example: `  ledgerctl verify data/fills
   ledgerctl verify data/* --format json | jq .ok`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("which stream? its directory is missing")
+			if err := someStreams(args); err != nil {
+				return err
 			}
 			a.stream = args[0]
 			return nil
