@@ -39,9 +39,10 @@ them; the stream's other fields too, unless --defaults makes what is missing 0.
 JSON lines are objects with the same names: {"ts":"…","px":"64123.50","qty":5}.
 A seq column is read over: the stream numbers its records. Times are RFC 3339 or
 a number with ns, us, ms or s; a bare number is in the stream's unit. Decimals
-are exact: a digit more than the field's scale is refused. Where a field's numbers
-stand for texts, such as symbols, the input has the texts, as dump prints them; a
-text that has no number is refused, or gets one with --learn FIELD.
+are exact: a digit more than the field's scale is refused. Where a field's
+numbers stand for texts, such as symbols, the input has the texts, as dump
+prints them; a text that has no number is refused, or gets one with --learn
+FIELD.
 
 Records go in batches, each all or nothing. A line that can't be read ends the
 append with its number; the batches before it are kept, nothing of its own is.

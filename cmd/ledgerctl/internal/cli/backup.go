@@ -14,9 +14,9 @@ func newBackup(a *app) *cobra.Command {
 	return a.verb(&cobra.Command{
 		Use:   "backup DIR DEST",
 		Short: "Copy a stream, or bring a copy up to date",
-		Long: `Copy the stream in DIR to the directory DEST, beside a live writer, and check what
-was written. The copy is a stream of its own. Run again, it brings only what is
-new; what retention has taken from the stream since stays in the copy.`,
+		Long: `Copy the stream in DIR to the directory DEST, beside a live writer, and check
+what was written. The copy is a stream of its own. Run again, it brings only
+what is new; what retention has taken from the stream since stays in the copy.`,
 		Example: `  ledgerctl backup data/fills /mnt/backup/fills
   ledgerctl verify /mnt/backup/fills`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -17,10 +17,10 @@ func newBench(a *app) *cobra.Command {
 	cmd := a.verb(&cobra.Command{
 		Use:   "bench [DIR] [flags]",
 		Short: "Measure appends and scans on this machine's disk",
-		Long: `Measure appends, syncs that callers share, and scans on the disk of DIR, the working
-directory if none is given, each beside what the disk or the memory does with
-nothing above it: times_floor 0.9 means nine tenths of that. The streams are made
-in a directory of their own and removed.
+		Long: `Measure appends, syncs that callers share, and scans on the disk of DIR, the
+working directory if none is given, each beside what the disk or the memory does
+with nothing above it: times_floor 0.9 means nine tenths of that. The streams
+are made in a directory of their own and removed.
 
 It is a quick look: other programs disturb it, and so does a disk's own cache.`,
 		Example: `  ledgerctl bench /var/lib/ledger

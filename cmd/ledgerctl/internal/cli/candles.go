@@ -24,25 +24,25 @@ func newCandles(a *app) *cobra.Command {
 	cmd := a.verb(&cobra.Command{
 		Use:   "candles DIR --every DURATION [flags]",
 		Short: "Print the prices of each interval, or draw them",
-		Long: `Print a candle for each interval of time, and each group of --by: the first price,
-the highest, the lowest and the last by sequence number, the sum of the quantities,
-their weighted average price and the number of records.
+		Long: `Print a candle for each interval of time, and each group of --by: the first
+price, the highest, the lowest and the last by sequence number, the sum of the
+quantities, their weighted average price and the number of records.
 
-Intervals without records are left out. With --empty null they have no prices, and
-with --empty carry the last price before, from a group's first candle on to the
-last of all.
+Intervals without records are left out. With --empty null they have no prices,
+and with --empty carry the last price before, from a group's first candle on to
+the last of all.
 
 ` + symbolHelp + `
 
---plot draws candles in place of a listing, a chart for each group: the body from
-open to close, the wick from low to high, the volume below.
+--plot draws candles in place of a listing, a chart for each group: the body
+from open to close, the wick from low to high, the volume below.
 
 ` + whereHelp + `
 
 It works beside a live writer, and takes no lock. Where records are gone, by
 retention or as a known loss, it says so and leaves them out.`,
 		Example: `  ledgerctl candles data/fills --every 1m --where sym==3
-  ledgerctl candles data/fills --every 1h --by sym --since 2026-10-12 --format csv
+  ledgerctl candles data/fills --every 1h --by sym --since 2026-10-12
   ledgerctl candles data/fills --every 5m --where sym==3 --empty carry --plot
   ledgerctl candles data/trades --every 1d --price price --quantity size`,
 		Args:              a.oneStream,

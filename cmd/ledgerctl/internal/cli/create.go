@@ -48,8 +48,10 @@ Durability says what is on disk when an append returns:
 The rules from --before on are the stream's standing retention policy: it is
 applied by every writer, to whole segments, and never to the one being filled.`,
 		Example: `  ledgerctl create data/fills --shape fill
-  ledgerctl create data/quotes --unit us --field bid:i64:4 --field ask:i64:4 --field sym:u16
-  ledgerctl create data/ticks --shape trade --durability sealed --sync-every 100ms --max-age 30d`,
+  ledgerctl create data/quotes --unit us \
+    --field bid:i64:4 --field ask:i64:4 --field sym:u16
+  ledgerctl create data/ticks --shape trade --durability sealed \
+    --sync-every 100ms --max-age 30d`,
 		Args:              a.oneStream,
 		ValidArgsFunction: directories(true),
 	}, func(_ context.Context, args []string) error { return a.create(args[0], f) })

@@ -25,16 +25,18 @@ func newDump(a *app) *cobra.Command {
 		Long: `Print a stream's records: seq, ts, then the fields.
 
 Ranges are half-open, [from, to) and [since, until), and all that are given hold
-together, --where too. Segments that they rule out are not read. Times print
-as RFC 3339 in UTC, fields with a scale as decimals; append reads the output back.
+together, --where too. Segments that they rule out are not read. Times print as
+RFC 3339 in UTC, fields with a scale as decimals; append reads the output back.
 
 ` + whereHelp + `
 
 It works beside a live writer and on read-only media, and writes nothing. Where
-records are gone, by retention or as a known loss, it says so and goes on behind.`,
+records are gone, by retention or as a known loss, it says so and goes on
+behind.`,
 		Example: `  ledgerctl dump data/fills --limit 10
-  ledgerctl dump data/fills --since 2026-10-12T09:30:00Z --until 2026-10-12T09:31:00Z
-  ledgerctl dump data/fills --from 1000 --to 2000 --columns seq,px,qty --format jsonl
+  ledgerctl dump data/fills --since 2026-10-12T09:30:00Z \
+    --until 2026-10-12T09:31:00Z
+  ledgerctl dump data/fills --from 1000 --to 2000 --columns px --format jsonl
   ledgerctl dump data/fills --where 'sym==3&&px>=64000.00' --limit 10
   ledgerctl dump data/fills --reverse --limit 1`,
 		Args:              a.oneStream,

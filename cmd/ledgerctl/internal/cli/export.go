@@ -37,18 +37,18 @@ func newExport(a *app) *cobra.Command {
   .seg         one sealed segment that says itself what it holds: all columns of
                records whose numbers have no gaps
 
-In Arrow and Parquet ts is a timestamp in UTC, a field with a scale a decimal, and
-a field whose numbers stand for texts a string, unless --raw-values asks for
+In Arrow and Parquet ts is a timestamp in UTC, a field with a scale a decimal,
+and a field whose numbers stand for texts a string, unless --raw-values asks for
 integers. A .seg file has numbers only; dictionary.json has their texts.
 
 The file is there whole or not at all: it is written beside its name, synced and
 renamed, and only then replaces what was there. Exporting takes no lock and
 doesn't hold up the writer; what is appended meanwhile is not in the file. Where
-records are gone, by retention or as a known loss, it says so and goes on behind.
-The help of dump tells what a condition for --where is.`,
+records are gone, by retention or as a known loss, it says so and goes on
+behind. The help of dump tells what a condition for --where is.`,
 		Example: `  ledgerctl export data/fills -o fills.parquet
   ledgerctl export data/fills -o day.arrow --since 2026-10-12 --until 2026-10-13
-  ledgerctl export data/fills -o px.csv --columns ts,px --where 'sym==3&&px>=64000.00'
+  ledgerctl export data/fills -o px.csv --columns ts,px --where 'px>=64000.00'
   ledgerctl export data/fills -o part.seg --from 1000 --to 2000`,
 		Args:              a.oneStream,
 		ValidArgsFunction: directories(true),

@@ -19,9 +19,9 @@ func newLs(a *app) *cobra.Command {
 	cmd := a.verb(&cobra.Command{
 		Use:   "ls [ROOT] [flags]",
 		Short: "List the streams below a directory",
-		Long: `List the streams below ROOT, at any depth, a row each; stat tells more of each one.
-Without ROOT it is the current directory. A stream that can't be opened has its
-error in the last column, and the exit code says so too.`,
+		Long: `List the streams below ROOT, at any depth, a row each; stat tells more of each
+one. Without ROOT it is the current directory. A stream that can't be opened has
+its error in the last column, and the exit code says so too.`,
 		Example: `  ledgerctl ls data
   ledgerctl ls data --format csv | cut -d, -f1,2`,
 		Args: func(_ *cobra.Command, args []string) error {

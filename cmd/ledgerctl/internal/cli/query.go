@@ -29,13 +29,14 @@ func newQuery(a *app) *cobra.Command {
 
   count()                             records
   sum(qty) min(px) max(px) avg(px)    of a field
-  first(px) last(px)                  of the record with the lowest, highest number
+  first(px) last(px)                  of the record with the lowest, highest seq
   vwap(px,qty)                        average price, weighted with the quantity
   notional(px,qty)                    sum of the products
 
-"as" names a column: 'sum(qty) as volume'. Results are exact; averages are rounded
-once, when they are printed, to four decimals more than their field has. What
-nothing can be said of, such as the smallest of no records, is empty, null in JSON.
+"as" names a column: 'sum(qty) as volume'. Results are exact; averages are
+rounded once, when they are printed, to four decimals more than their field has.
+What nothing can be said of, such as the smallest of no records, is empty, null
+in JSON.
 
 ` + symbolHelp + ` first, last, min
 and max of a field that holds texts are texts, min and max by their numbers.
@@ -48,8 +49,8 @@ condition rules out are not read. Where records are gone, by retention or as a
 known loss, it says so and leaves them out.`,
 		Example: `  ledgerctl query data/fills --select 'count(), sum(qty), vwap(px,qty)' --by sym
   ledgerctl query data/fills --select 'sum(qty) as volume' --by sym --top 10
-  ledgerctl query data/fills --select 'min(px), max(px)' --every 1h --since 2026-10-12
-  ledgerctl query data/fills --select 'avg(px)' --where 'sym == 3 && side == 0' --format json`,
+  ledgerctl query data/fills -s 'min(px), max(px)' --every 1h --since 2026-10-12
+  ledgerctl query data/fills -s 'avg(px)' --where 'sym == 3 && side == 0'`,
 		Args:              a.oneStream,
 		ValidArgsFunction: directories(true),
 	}, func(ctx context.Context, args []string) error {

@@ -17,16 +17,18 @@ func newStat(a *app) *cobra.Command {
 		Short: "Tell what a stream is and what it holds",
 		Long: `Tell what a stream is and what it holds.
 
-  records, segments, bytes  what is there; bytes of files and of records in memory
-  first_seq, next_seq       the first record there, and the number of the next one
-  durable_seq               all records below are known to be on disk
-  min_ts, max_ts            the smallest and the largest time
-  appended, dropped         records ever appended; those that are gone again
-  syncs                     empty: only the writer's process knows
-  capacity, width           records a segment, bytes a record
-  schema                    the unit of ts, then each field with kind and scale
-  consumers                 how many there are
-  lag, lag_time             what the one furthest behind has not committed, in records and by ts`,
+  records, segments    what is there
+  bytes                of files, and of records in memory
+  first_seq, next_seq  the first record there, and the number of the next one
+  durable_seq          all records below are known to be on disk
+  min_ts, max_ts       the smallest and the largest time
+  appended, dropped    records ever appended; those that are gone again
+  syncs                empty: only the writer's process knows
+  capacity, width      records a segment, bytes a record
+  schema               the unit of ts, then each field with kind and scale
+  consumers            how many there are
+  lag, lag_time        what the one furthest behind has not committed, in
+                       records and by ts`,
 		Example: `  ledgerctl stat data/fills
   ledgerctl stat data/fills --format json | jq -r '.[0].next_seq'`,
 		Args:              a.oneStream,

@@ -31,7 +31,7 @@ the new ones. The help of dump tells what a condition is.`,
 		Example: `  ledgerctl tail data/fills
   ledgerctl tail data/fills -n 100 --columns ts,px,qty
   ledgerctl tail data/fills --follow --where 'sym==3&&qty>=1000'
-  ledgerctl tail data/fills --follow --format jsonl | while read -r fill; do …; done`,
+  ledgerctl tail data/fills -f --format jsonl | while read -r x; do …; done`,
 		Args:              a.oneStream,
 		ValidArgsFunction: directories(true),
 	}, func(ctx context.Context, args []string) error {

@@ -18,11 +18,11 @@ Examples:
 {{- if .HasAvailableLocalFlags}}
 
 Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+{{.LocalFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
 {{- if .HasAvailableInheritedFlags}}
 
 Flags of every verb:
-{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+{{.InheritedFlags.FlagUsagesWrapped 80 | trimTrailingWhitespaces}}{{end}}
 {{- if .HasAvailableSubCommands}}
 
 {{.CommandPath}} VERB --help tells more about a verb.{{end}}

@@ -16,11 +16,12 @@ import (
 )
 
 // whereHelp tells what a condition is.
-const whereHelp = `A condition compares fields, seq and ts with values: == != < <= > >=, "in [1, 2]",
-"between 1 and 5", joined by && || ! and brackets. A field with a scale compares
-with decimals, ts with times: 'px >= 64000.00 && ts < 2026-10-12T09:30:00Z'.
-A field that prints as texts compares with texts in quotes, by == != and in:
-'sym in ["BTC-USD", "ETH-USD"]'. A text that the stream doesn't have is an error.`
+const whereHelp = `A condition compares fields, seq and ts with values: == != < <= > >=, "in [1,
+2]", "between 1 and 5", joined by && || ! and brackets. A field with a scale
+compares with decimals, ts with times: 'px >= 64000.00 && ts <
+2026-10-12T09:30:00Z'. A field that prints as texts compares with texts in
+quotes, by == != and in: 'sym in ["BTC-USD", "ETH-USD"]'. A text that the stream
+doesn't have is an error.`
 
 // addWhere adds --where.
 func addWhere(cmd *cobra.Command, to *string) {
