@@ -179,7 +179,19 @@ func ExampleOpenReader() {
 	}
 	defer snap.Close()
 	fmt.Println("records", snap.End()-snap.First())
-	// Output: records 5
+	var fills []shapes.Fill // or your own struct, whose memory is the record
+	for batch, err := range snap.Range(snap.First(), snap.End()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if fills, err = stream.Records(fills, batch); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println("the last one is number", fills[len(fills)-1].Seq)
+	// Output:
+	// records 5
+	// the last one is number 4
 }
 
 // A consumer reads beside the writer, mostly in a process of its own, and goes on

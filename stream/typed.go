@@ -19,10 +19,11 @@ type Typed[T any] struct {
 // fields are an unsigned 64-bit sequence number, a signed 64-bit time, then the
 // schema's fields in order, each of its kind and at its offset. Names may
 // differ. Fields named _ are padding, and must be written out where the record
-// has some at its end. The error is ErrOption, naming every difference.
+// has some at its end. The error is ErrOption, naming every difference. Readers
+// have no stream to bind to: see Records.
 func Bind[T any](s *Stream) (Typed[T], error) {
-	if err := bindable(reflect.TypeFor[T](), s.schema); err != nil {
-		return Typed[T]{}, fmt.Errorf("%w: %w", ErrOption, err)
+	if err := fits[T](s.schema); err != nil {
+		return Typed[T]{}, err
 	}
 	return Typed[T]{s}, nil
 }
