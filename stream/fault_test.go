@@ -63,7 +63,9 @@ func quiet(t testing.TB, s *Stream) {
 	settle(t, s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.ring.making || s.sealer.busy {
+	r := &s.ring
+	wanted := func() bool { return s.missingJournal() >= 0 && len(r.ready) < r.want && r.err == nil }
+	for s.sealer.busy || r.making || len(r.cold) > 0 || wanted() {
 		s.room.Wait()
 	}
 }

@@ -256,20 +256,6 @@ func settle(t failer, s *Stream) {
 	}
 }
 
-// rest waits until nothing is done in the background: full segments are files,
-// and the journals that are wanted are made.
-func rest(t failer, s *Stream) {
-	t.Helper()
-	settle(t, s)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r := &s.ring
-	wanted := func() bool { return s.missingJournal() >= 0 && len(r.ready) < r.want && r.err == nil }
-	for r.making || len(r.cold) > 0 || wanted() {
-		s.room.Wait()
-	}
-}
-
 func (m *model) retain(t *rapid.T) {
 	settle(t, m.s)
 	m.durable = max(m.durable, uint64(m.s.Cursors().Durable))

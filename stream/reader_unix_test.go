@@ -100,7 +100,7 @@ func TestReaderWritesNothing(t *testing.T) {
 			if err := s.Sync(); err != nil {
 				t.Fatal(err)
 			}
-			rest(t, s)
+			quiet(t, s)
 			check := func(when, dir string) {
 				protect(t, dir)
 				before := facts(t, dir)
