@@ -48,7 +48,7 @@ var (
 	// ErrExists: there is a stream already.
 	ErrExists = errors.New("ledger: stream exists")
 	// ErrNotFound: there is no stream, or no such record yet.
-	ErrNotFound = errors.New("ledger: not found")
+	ErrNotFound = disk.ErrNotFound
 	// ErrName: a stream's name that is empty, or could leave its root.
 	ErrName = errors.New("ledger: not a stream name")
 	// ErrOption: options that are out of range or contradict the stream's own.

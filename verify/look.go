@@ -92,7 +92,7 @@ func look(ctx context.Context, fsys disk.FS, dir string, before *sight, progress
 	}
 	v.scanJournals()
 	if notExist(v.streamErr) && !v.remains() {
-		return nil, ErrNotFound
+		return nil, fmt.Errorf("%w: no stream in %s", ErrNotFound, dir)
 	}
 	if c, ok, err := meta.DecodeCursors(v.cursorPage); ok && err == nil && c.ID == v.id {
 		v.cursor = c

@@ -32,7 +32,7 @@ func TestNoStream(t *testing.T) {
 		"no directory": filepath.Join(empty, "no"), "an empty directory": empty,
 		"an interrupted creation": save(created, t.TempDir()),
 	} {
-		if _, err := verify.Stream(context.Background(), dir); !errors.Is(err, verify.ErrNotFound) {
+		if _, err := verify.Stream(context.Background(), dir); !errors.Is(err, verify.ErrNotFound) || !errors.Is(err, stream.ErrNotFound) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
 		}
 		if _, err := verify.Repair(context.Background(), dir, false); !errors.Is(err, verify.ErrNotFound) {

@@ -85,9 +85,8 @@ type Report struct {
 	Bytes    int64     `json:"bytes"`          // of all of the stream's files
 }
 
-// ErrNotFound: there is no stream in the directory. It is another error than
-// stream.ErrNotFound: this package does without the engine.
-var ErrNotFound = errors.New("ledger: no stream there")
+// ErrNotFound: there is no stream in the directory. It is stream.ErrNotFound.
+var ErrNotFound = disk.ErrNotFound
 
 // Stream checks everything in a stream's directory: metadata, headers, footers,
 // columns, padding, numbers, gaps, journals. What recovery may find after a

@@ -12,6 +12,8 @@ var (
 	ErrCorrupt = errors.New("ledger: corrupt")
 	// ErrVersion: a later release wrote this file. It is intact; it is not touched.
 	ErrVersion = errors.New("ledger: version not known to this release")
+	// ErrNotFound: there is no stream, or no such record yet.
+	ErrNotFound = errors.New("ledger: not found")
 	// ErrLocked: another writer has the directory open.
 	ErrLocked = errors.New("ledger: locked by another writer")
 	// ErrNoSpace: the disk, a quota or a limit on sizes is full. It can be

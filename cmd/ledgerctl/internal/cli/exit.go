@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"example.com/ledger/stream"
-	"example.com/ledger/verify"
 )
 
 // Exit codes. Scripts depend on them: never change one.
@@ -127,7 +126,7 @@ func (a *app) hint(err error) string {
 		return "ledgerctl verify " + dir + " lists all that is wrong"
 	case errors.Is(err, stream.ErrLocked):
 		return "wait for the other writer, or stop it; reading verbs work beside it"
-	case errors.Is(err, stream.ErrNotFound), errors.Is(err, verify.ErrNotFound):
+	case errors.Is(err, stream.ErrNotFound):
 		return "ledgerctl ls lists the streams below a directory, create makes one"
 	case errors.Is(err, stream.ErrExists):
 		return "choose another directory, or remove it with ledgerctl rm " + dir

@@ -14,7 +14,6 @@ import (
 
 	"example.com/ledger/schema"
 	"example.com/ledger/stream"
-	"example.com/ledger/verify"
 )
 
 // TestExit: what each kind of error says, on one line, and its exit code.
@@ -32,7 +31,6 @@ func TestExit(t *testing.T) {
 		{usagef("no"), 2, "ledgerctl: no; see ledgerctl dump --help\n"},
 		{&usageError{errors.Join(schema.ErrSchema, schema.ErrSchema)}, 2, "ledgerctl: bad schema; bad schema; see ledgerctl dump --help\n"},
 		{fmt.Errorf("ledger: read d: %w", stream.ErrNotFound), 1, "ledgerctl: read d: not found; ledgerctl ls lists "},
-		{verify.ErrNotFound, 1, "ledgerctl: no stream there; ledgerctl ls lists "},
 		{&stream.CorruptError{Path: "f", Offset: 7, From: 1, To: 2}, 3, "ledgerctl: corrupt: f at byte 7: records [1, 2); ledgerctl verify d lists all that is wrong\n"},
 		{errors.Join(io.EOF, stream.ErrCorrupt), 3, "ledgerctl: EOF; corrupt; ledgerctl verify d "},
 		{stream.ErrVersion, 1, "ledgerctl: version not known to this release; a newer ledgerctl reads it\n"},
