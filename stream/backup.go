@@ -31,28 +31,30 @@ type BackupReport struct {
 //
 // When it returns nil the copy is on disk, and every segment that was written
 // was read back and checked. A copy that was opened for writing and has gone
-// its own way is refused with ErrExists, as is any other stream in dest, and dir
-// itself with ErrOption; dest is locked meanwhile. The sidecars dictionary.json
+// its own way is refused with ErrExists, as is any other stream in dest, and a
+// dest that is dir or lies in it with ErrOption; dest is locked meanwhile. The sidecars dictionary.json
 // and imports.json, if they are regular files, are copied with it, other files
 // are not; a damaged one is ErrCorrupt when all else has been copied.
 func Backup(ctx context.Context, dir, dest string) (BackupReport, error) {
-	if sameDir(dir, dest) {
-		return BackupReport{}, fmt.Errorf("ledger: backup of %s: %w: %s is the stream itself", dir, ErrOption, dest)
+	if rel, err := filepath.Rel(resolved(dir), resolved(dest)); err == nil && filepath.IsLocal(rel) {
+		return BackupReport{}, fmt.Errorf("ledger: backup of %s: %w: %s is the stream itself or lies in it", dir, ErrOption, dest)
 	}
 	return BackupOn(ctx, disk.OS(), dir, dest)
 }
 
-// sameDir tells whether two paths name one directory, through links too.
-func sameDir(a, b string) bool {
-	for _, p := range []*string{&a, &b} {
-		if real, err := filepath.EvalSymlinks(*p); err == nil {
-			*p = real
-		}
-		if whole, err := filepath.Abs(*p); err == nil {
-			*p = whole
-		}
+// resolved is the whole path of a directory behind all links; of one that isn't
+// there, as far as it is there.
+func resolved(dir string) string {
+	if whole, err := filepath.Abs(dir); err == nil {
+		dir = whole
 	}
-	return a == b
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(dir); parent != dir {
+		return filepath.Join(resolved(parent), filepath.Base(dir))
+	}
+	return dir
 }
 
 // BackupOn is Backup on another disk, for the tests of this module.
@@ -291,15 +293,8 @@ func (b *backup) bring(p Part) error {
 		return err
 	}
 	path := filepath.Join(b.dest, segment.Name(uint64(p.First)))
-	if err := b.writer.Write(b.fsys, path+".tmp", image, true); err != nil {
-		_ = b.fsys.Remove(path + ".tmp")
-		return err
-	}
-	if err := b.fsys.Rename(path+".tmp", path); err != nil {
-		return err
-	}
-	if err := b.fsys.SyncDir(b.dest); err != nil {
-		return err
+	if late, err := disk.Replace(b.fsys, path, disk.Content(image)); late != nil || err != nil {
+		return errors.Join(late, err)
 	}
 	f, err := segment.Open(b.fsys, path, b.info.Schema, b.tag)
 	if err != nil {

@@ -19,7 +19,7 @@ func TestBackupOntoItself(t *testing.T) {
 	}
 	refused := func(state string) {
 		t.Helper()
-		for _, dest := range []string{dir, dir + "/.", link} {
+		for _, dest := range []string{dir, dir + "/.", link, filepath.Join(dir, "copy"), filepath.Join(link, "a", "copy")} {
 			if _, err := Backup(context.Background(), dir, dest); !errors.Is(err, ErrOption) || errors.Is(err, ErrExists) {
 				t.Fatalf("Backup of a stream that is %s to %s: %v, want ErrOption", state, dest, err)
 			}
@@ -30,4 +30,9 @@ func TestBackupOntoItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("closed")
+	for _, dest := range []string{dir + "-copy", filepath.Join(root, "..copy")} { // names that only begin alike
+		if _, err := Backup(context.Background(), dir, dest); err != nil {
+			t.Errorf("Backup to %s: %v", dest, err)
+		}
+	}
 }
