@@ -19,8 +19,12 @@ func newBench(a *app) *cobra.Command {
 		Short: "Measure appends and scans on this machine's disk",
 		Long: `Measure appends, syncs that callers share, and scans on the disk of DIR, the
 working directory if none is given, each beside what the disk or the memory does
-with nothing above it: times_floor 0.9 means nine tenths of that. The streams
-are made in a directory of their own and removed.
+with nothing above it. The streams are made in a directory of their own and
+removed.
+
+  median_us    of one append, or one scan
+  beside       what it is measured against
+  times_floor  how many times as fast: 0.9 is nine tenths of that
 
 It is a quick look: other programs disturb it, and so does a disk's own cache.`,
 		Example: `  ledgerctl bench /var/lib/ledger

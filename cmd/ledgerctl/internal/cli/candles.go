@@ -48,6 +48,12 @@ retention or as a known loss, it says so and leaves them out.`,
 		Args:              a.oneStream,
 		ValidArgsFunction: directories(true),
 	}, func(ctx context.Context, args []string) error {
+		switch {
+		case !f.every.set():
+			return usagef("how long is a candle? --every is missing, as in --every 1m")
+		case f.plot && f.format.set():
+			return usagef("a chart is no listing: leave out --format or --plot")
+		}
 		return a.withSnapshot(args[0], func(snap *stream.Snapshot) error { return a.candles(ctx, snap, f) })
 	})
 	f.empty = flagValue[query.Empty]{name: "how", parse: parseEmpty}
@@ -77,12 +83,6 @@ func parseEmpty(s string) (query.Empty, error) {
 }
 
 func (a *app) candles(ctx context.Context, snap *stream.Snapshot, f *candlesFlags) error {
-	if !f.every.set() {
-		return usagef("how long is a candle? --every is missing, as in --every 1m")
-	}
-	if f.plot && f.format.set() {
-		return usagef("a chart is no listing: leave out --format or --plot")
-	}
 	fields, err := chooseColumns(snap.Schema(), []string{f.price, f.quantity}, false)
 	if err != nil {
 		return usagef("%w; --price and --quantity name the fields", err)

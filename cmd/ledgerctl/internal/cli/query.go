@@ -54,6 +54,9 @@ known loss, it says so and leaves them out.`,
 		Args:              a.oneStream,
 		ValidArgsFunction: directories(true),
 	}, func(ctx context.Context, args []string) error {
+		if f.top.set() && len(f.by) == 0 && !f.every.set() {
+			return usagef("--top of a single row: say --by or --every")
+		}
 		return a.withSnapshot(args[0], func(snap *stream.Snapshot) error { return a.query(ctx, snap, f) })
 	})
 	f.top = flagValue[int]{name: "n", parse: parseTop}
@@ -81,9 +84,6 @@ func (a *app) query(ctx context.Context, snap *stream.Snapshot, f *queryFlags) e
 	keys, err := f.keys(snap)
 	if err != nil {
 		return err
-	}
-	if f.top.set() && len(keys) == 0 && !f.every.set() {
-		return usagef("--top of a single row: say --by or --every")
 	}
 	names := f.names(keys)
 	for _, agg := range aggs {

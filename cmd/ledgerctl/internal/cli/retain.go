@@ -55,15 +55,19 @@ func (a *app) retain(dir string, f *retainFlags) (err error) {
 	if f.dryRun {
 		return a.withReader(dir, func(r *stream.Reader) error { return a.retainDryRun(r, f) })
 	}
+	unit, err := streamUnit(dir)
+	if err != nil {
+		return err
+	}
+	p, err := f.policy.policy(unit)
+	if err != nil {
+		return err
+	}
 	st, err := a.openWriter(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = closeWriter(st, err) }()
-	p, err := f.policy.policy(st.Schema().Unit())
-	if err != nil {
-		return err
-	}
 	if a.inTerminal && !f.yes {
 		plan, err := st.Retain(p, true)
 		if err != nil {
@@ -77,7 +81,7 @@ func (a *app) retain(dir string, f *retainFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := a.listDropped(gone, st.Schema().Unit(), f); err != nil {
+	if err := a.listDropped(gone, unit, f); err != nil {
 		return err
 	}
 	a.note("dropped %s", droppedText(gone))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -71,5 +72,26 @@ func TestRetainDryRun(t *testing.T) {
 		if held := strings.Contains(errs.String(), "consumer books holds the records from "); held != (c.hold > 0) {
 			t.Errorf("position %d, hold %d: it says %q", c.position, c.hold, errs.String())
 		}
+	}
+}
+
+// TestRetainWrongRule: a rule that can't be read is wrong usage also where a writer
+// has the stream.
+func TestRetainWrongRule(t *testing.T) {
+	s, err := schema.New(schema.Nanosecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	st, err := stream.Create(dir, stream.Options{Schema: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	root := newRoot(&app{out: newOutput(io.Discard), errs: io.Discard})
+	root.SetArgs([]string{"retain", dir, "--before", "soon"})
+	var usage *usageError
+	if err := root.Execute(); !errors.As(err, &usage) {
+		t.Errorf("it says %v", err)
 	}
 }

@@ -1,6 +1,10 @@
 package listing
 
-import "github.com/jedib0t/go-pretty/v6/text"
+import (
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/text"
+)
 
 // gap stands between columns.
 const gap = "  "
@@ -11,6 +15,27 @@ const (
 	timeDate = len("2026-10-12T")         // the time of day and its fraction go to lines of their own
 	timeFull = len("2026-10-12T09:30:00") // its fraction does
 )
+
+// wrapText wraps between words, and within one that is wider than the column.
+func wrapText(s string, width int) string {
+	var lines []string
+	line := ""
+	for i, word := range strings.Split(s, " ") {
+		switch {
+		case i == 0:
+			line = word
+		case text.StringWidth(line)+1+text.StringWidth(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), word
+		}
+		if parts := strings.Split(text.WrapHard(line, width), "\n"); len(parts) > 1 {
+			last := len(parts) - 1
+			lines, line = append(lines, parts[:last]...), parts[last]
+		}
+	}
+	return strings.Join(append(lines, line), "\n")
+}
 
 // wrapTime wraps a time at most width cells wide.
 func wrapTime(s string, width int) string {

@@ -3,6 +3,7 @@ package listing_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,13 +80,13 @@ a "name", with�allé     -7  18446744073709551615  2026-10-12T09:30:00  true
 `[1:]},
 		{listing.Table, 1, listing.Options{Width: 68}, `
 file          count                   seq  ts                   ok
-a "name", wi     -7  18446744073709551615  2026-10-12T09:30:00  true
-th�allé                                    .123456789Z
+a "name",        -7  18446744073709551615  2026-10-12T09:30:00  true
+with�allé                                  .123456789Z
 `[1:]},
 		{listing.Table, 1, listing.Options{Width: 60}, `
 file          count                   seq  ts           ok
-a "name", wi     -7  18446744073709551615  2026-10-12T  true
-th�allé                                    09:30:00
+a "name",        -7  18446744073709551615  2026-10-12T  true
+with�allé                                  09:30:00
                                            .123456789Z
 `[1:]},
 		{listing.Table, 2, listing.Options{Width: 59}, `
@@ -184,6 +185,27 @@ func TestParseFormat(t *testing.T) {
 	}
 	if listing.Auto.Choose(true) != listing.Table || listing.Auto.Choose(false) != listing.CSV {
 		t.Error("Auto is not a table on a terminal and CSV elsewhere")
+	}
+}
+
+// TestWrapText: text is wrapped between words, and nothing of it is lost.
+func TestWrapText(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"the quick brown fox", "text\nthe quick\nbrown fox\n"},
+		{"a word-that-is-long stands", "text\na\nword-that-is\n-long stands\n"},
+		{"wordsthatarelong", "text\nwordsthatare\nlong\n"},
+		{"one two", "text\none two\n"},
+	} {
+		var b strings.Builder
+		w := listing.New(&b, listing.Table, []listing.Column{{Name: "text"}}, listing.Options{Width: 12})
+		var r listing.Row
+		r.Text(c.text)
+		if err := errors.Join(w.Write(&r), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != c.want {
+			t.Errorf("%q is\n%s, want\n%s", c.text, b.String(), c.want)
+		}
 	}
 }
 

@@ -86,7 +86,7 @@ func (t *tableWriter) writePage(limits []int) error {
 	header := make(table.Row, len(t.columns))
 	for i, c := range t.columns {
 		header[i] = c.Name
-		align, wrap := text.AlignLeft, text.WrapHard
+		align, wrap := text.AlignLeft, wrapText
 		if c.Kind == Time {
 			wrap = wrapTime
 		}
