@@ -32,7 +32,6 @@ type block struct {
 	n    int // records in the window
 	cols []buffer
 	mask [][]uint64 // one for each depth of a condition
-	sel  []uint32
 }
 
 // A buffer is one column of a block.

@@ -400,7 +400,8 @@ func (v *sight) recover() {
 // refusal is the error of a stream that must not be written: something that was
 // durable is not there, or a file's damage is not what a crash leaves.
 func (v *sight) refusal() error {
-	for _, m := range v.plan.Missing {
+	if len(v.plan.Missing) > 0 {
+		m := v.plan.Missing[0]
 		e := &CorruptError{Offset: -1, From: m.From, To: m.To, Detail: "acknowledged records are not there; see verify and repair"}
 		for _, b := range v.bad {
 			if b.first >= m.From && b.first < m.To {

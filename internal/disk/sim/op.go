@@ -35,14 +35,13 @@ const (
 	OpMap
 	OpUnmap
 	OpClose
-	OpMark // not an operation: see Trace.Mark
 )
 
 var kindNames = [...]string{
 	OpOpen: "open", OpOpenRW: "openrw", OpCreate: "create", OpMkdir: "mkdir", OpRename: "rename",
 	OpRemove: "remove", OpReadDir: "readdir", OpStat: "stat", OpSyncDir: "syncdir", OpLock: "lock",
 	OpUnlock: "unlock", OpFree: "free", OpRead: "read", OpWrite: "write", OpSize: "size",
-	OpSync: "sync", OpDataSync: "datasync", OpMap: "map", OpUnmap: "unmap", OpClose: "close", OpMark: "mark",
+	OpSync: "sync", OpDataSync: "datasync", OpMap: "map", OpUnmap: "unmap", OpClose: "close",
 }
 
 func (k Kind) String() string {
@@ -198,10 +197,6 @@ func (t *Trace) Hook(next func(Op) error) func(Op) error {
 		return next(op)
 	}
 }
-
-// Mark records an event of the test's own, such as an acknowledgement, as an
-// OpMark whose Path is name.
-func (t *Trace) Mark(name string) { t.add(Op{Kind: OpMark, Path: name}) }
 
 func (t *Trace) add(op Op) {
 	t.mu.Lock()
