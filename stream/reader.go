@@ -145,11 +145,11 @@ func (r *Reader) glance() (sightState, error) {
 	return sightState{cursor: c, published: meta.Published(b)}, nil
 }
 
-// looks is how often a look is tried again when it doesn't make sense: a writer
-// beside us may move a record from a journal to a file, or retention take a
-// file, between our reading the one and the other. What makes no sense twice
-// over the same headers is damage.
-const looks = 20
+// looks bounds how often a look is tried again when it doesn't make sense: a writer
+// beside us may move a record from a journal to a file, or retention take a file,
+// between our reading the one and the other. The next look sees where it went, so
+// the same complaint twice is damage. Others are a writer that goes on.
+const looks = 1000
 
 // look reads the directory and installs what it found as the present view.
 func (r *Reader) look() error {
@@ -160,14 +160,8 @@ func (r *Reader) look() error {
 	damaged := false
 	for range looks {
 		v, err = look(r.fsys, r.dir, false, r.known())
-		if err == nil && v.refusal() == nil && len(v.plan.Lost) == 0 && !r.behind(v) {
-			break
-		}
-		now := fmt.Sprint(err)
-		if err == nil {
-			now = r.headers(v)
-		}
-		if damaged = now == before; damaged {
+		now := r.complaint(v, err)
+		if damaged = now != "" && now == before; damaged || now == "" {
 			break
 		}
 		before = now
@@ -195,13 +189,25 @@ func (r *Reader) behind(v *sight) bool {
 	return now.published > end
 }
 
-// headers describes what a writer changes as it goes on.
-func (r *Reader) headers(v *sight) string {
-	s := fmt.Sprint(v.cursor, len(v.files), v.plan.Stop)
-	for _, x := range v.scans {
-		s += fmt.Sprint(" ", x.Header.Generation, x.End)
+// complaint says what makes no sense in a look, "" if all does: by where it begins,
+// as what lies behind may change from one look to the next.
+func (r *Reader) complaint(v *sight, err error) string {
+	if err != nil {
+		return err.Error()
 	}
-	return s
+	if err := v.refusal(); err != nil {
+		if c, ok := errors.AsType[*CorruptError](err); ok {
+			return fmt.Sprintf("%s from %d", c.Path, c.From)
+		}
+		return err.Error()
+	}
+	if len(v.plan.Lost) > 0 {
+		return fmt.Sprintf("lost from %d", v.plan.Lost[0].From)
+	}
+	if r.behind(v) {
+		return fmt.Sprintf("behind %d", v.end())
+	}
+	return ""
 }
 
 func (r *Reader) known() map[string]*segment.File {
