@@ -7,7 +7,6 @@ import (
 	"math"
 	"testing"
 
-	"example.com/ledger/internal/disk"
 	"example.com/ledger/schema"
 	"example.com/ledger/segment"
 	"pgregory.net/rapid"
@@ -316,48 +315,3 @@ func TestEncodeDoesNotAllocate(t *testing.T) {
 		}
 	}
 }
-
-// TestWriteFailure: whatever fails, the error is the caller's, and the file is
-// gone, so that a second try makes another one.
-func TestWriteFailure(t *testing.T) {
-	for _, fail := range []string{"create", "write", "sync", "close"} {
-		t.Run(fail, func(t *testing.T) {
-			fsys := &failFS{fail: fail}
-			err := new(segment.Writer).Write(fsys, "x.tmp", []byte("image"), true)
-			if !errorIs(err, errTest) {
-				t.Errorf("%v, want the error of %s", err, fail)
-			}
-			if want := fail != "create"; fsys.removed != want || fsys.closed != want {
-				t.Errorf("removed %v, closed %v, want %v", fsys.removed, fsys.closed, want)
-			}
-		})
-	}
-	fsys := &failFS{fail: "sync"}
-	if err := new(segment.Writer).Write(fsys, "x.tmp", []byte("image"), false); err != nil || fsys.removed {
-		t.Errorf("without sync: %v", err)
-	}
-}
-
-var errTest = errors.New("the disk said no")
-
-// A failFS makes one file, and one of its operations fails.
-type failFS struct {
-	disk.FS
-	disk.File
-	fail            string
-	removed, closed bool
-}
-
-func (f *failFS) err(op string) error {
-	if op == f.fail {
-		return errTest
-	}
-	return nil
-}
-
-func (f *failFS) Open(path string) (disk.File, error)          { panic("not opened") }
-func (f *failFS) Create(path string) (disk.File, error)        { return f, f.err("create") }
-func (f *failFS) Remove(path string) error                     { f.removed = true; return nil }
-func (f *failFS) WriteAt(p []byte, off int64) (n int, e error) { return len(p), f.err("write") }
-func (f *failFS) Sync() error                                  { return f.err("sync") }
-func (f *failFS) Close() error                                 { f.closed = true; return f.err("close") }

@@ -40,7 +40,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	path := filepath.Join(dir, segment.Name(h.First))
-	if err := w.Write(disk.OS(), path, image, true); err != nil {
+	if err := os.WriteFile(path, image, 0o640); err != nil {
 		log.Fatal(err)
 	}
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -73,7 +74,7 @@ func writeFile(t testing.TB, m segment.Meta, layout segment.Layout, rows []byte)
 	t.Helper()
 	image, h := encode(t, m, layout, rows)
 	path := filepath.Join(t.TempDir(), segment.Name(h.First))
-	if err := new(segment.Writer).Write(disk.OS(), path, image, false); err != nil {
+	if err := os.WriteFile(path, image, 0o640); err != nil {
 		t.Fatal(err)
 	}
 	f, err := segment.Open(disk.OS(), path, m.Schema, h.Tag)

@@ -3,7 +3,6 @@ package segment
 import (
 	"fmt"
 
-	"example.com/ledger/internal/disk"
 	"example.com/ledger/schema"
 	"github.com/klauspost/crc32"
 )
@@ -151,12 +150,4 @@ type move struct {
 	kind schema.Kind
 	size int // of a value
 	span span
-}
-
-// Write makes the file path of image, emptying one that is there, and with sync
-// makes its bytes durable; its name is not durable before a SyncDir. After an
-// error the file is removed, as far as that can be done, so that another try
-// doesn't write to the file whose sync failed.
-func (w *Writer) Write(fsys disk.FS, path string, image []byte, sync bool) error {
-	return disk.Make(fsys, path, sync, disk.Content(image))
 }

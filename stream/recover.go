@@ -223,7 +223,7 @@ func (s *Stream) resealFull(v *sight) (rest journal.Live, err error) {
 		if !ok {
 			return rest, &CorruptError{Path: journal.Name(l.Scan.N), Offset: -1, From: l.First, To: l.End, Detail: "records are not where replay found them"}
 		}
-		f, late, err := s.writeSegment(rows, segment.FlagDurable, true)
+		f, late, err := s.writeSegment(rows, nil, segment.FlagDurable, true)
 		if err = errors.Join(late, err); err != nil {
 			return rest, err
 		}
@@ -304,11 +304,12 @@ func (s *Stream) saveRows(q string, first uint64, rows []byte) (string, error) {
 		return "", err
 	}
 	m := segment.Meta{ID: s.id, Capacity: uint32(s.info.Capacity), Schema: s.schema}
-	image, _, err := s.sealer.writer.Encode(m, segment.Rows, rows, s.now().UnixMilli(), 0)
-	if err != nil {
-		return "", err
+	e := s.sealer.encoder.get(m, segment.Rows, rows, nil)
+	if e.err != nil {
+		return "", e.err
 	}
-	return name, s.sealer.writer.Write(s.fsys, filepath.Join(q, name), image, true)
+	e.stamp(s.now().UnixMilli(), 0)
+	return name, disk.Make(s.fsys, filepath.Join(q, name), true, disk.Content(e.image))
 }
 
 // rejournalFrame is how much one frame of a re-journaled segment holds.

@@ -4,18 +4,19 @@ import (
 	"path/filepath"
 	"sync"
 
+	"example.com/ledger/internal/disk"
 	"example.com/ledger/segment"
 )
 
 // A sealer turns full segments in memory into files, one at a time and in
 // order. Under Stream.mu.
 type sealer struct {
-	work   *sync.Cond // on Stream.mu: something to seal, or stop
-	busy   bool       // at work, or about to be
-	err    error      // of the last try; a kick clears it
-	writer segment.Writer
-	stop   bool
-	done   chan struct{} // closed when the sealer ended
+	work    *sync.Cond // on Stream.mu: something to seal, or stop
+	busy    bool       // at work, or about to be
+	err     error      // of the last try; a kick clears it
+	encoder encoder    // not under mu
+	stop    bool
+	done    chan struct{} // closed when the sealer ended
 }
 
 // sealable is the oldest segment if it can be sealed now, or nil. Commit
@@ -43,6 +44,7 @@ func (s *Stream) kickSealer() {
 // sealSegments is the sealer's goroutine.
 func (s *Stream) sealSegments() {
 	defer close(s.sealer.done)
+	defer s.sealer.encoder.wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
@@ -77,8 +79,12 @@ func (s *Stream) seal(m *memory) error {
 		flags = segment.FlagDurable
 	}
 	rows := m.rows[:m.n*s.width]
+	var next []byte // of the segment behind it, if it is full, too
+	if len(s.live) > 1 && s.live[1].ended {
+		next = s.live[1].rows[:s.live[1].n*s.width]
+	}
 	s.mu.Unlock()
-	f, dirErr, err := s.writeSegment(rows, flags, synced)
+	f, dirErr, err := s.writeSegment(rows, next, flags, synced)
 	s.mu.Lock()
 	if dirErr == nil && err == nil && !synced && s.needed(m) {
 		// A Sync has promised these records meanwhile: their journal may go
@@ -104,18 +110,19 @@ func (s *Stream) needed(m *memory) bool {
 	return m.first < s.durable || s.group.running > 0 && m.first < s.group.target
 }
 
-// writeSegment encodes rows and gives them their name. dirErr is the error of a
-// directory's or a named file's sync, which is final; err can be tried again.
-func (s *Stream) writeSegment(rows []byte, flags uint32, sync bool) (f *segment.File, dirErr, err error) {
+// writeSegment encodes rows and gives them their name; next, unless it is nil, is
+// what the next call will be for. dirErr is the error of a directory's or a named
+// file's sync, which is final; err can be tried again.
+func (s *Stream) writeSegment(rows, next []byte, flags uint32, sync bool) (f *segment.File, dirErr, err error) {
 	m := segment.Meta{ID: s.id, Capacity: uint32(s.info.Capacity), Schema: s.schema}
-	image, h, err := s.sealer.writer.Encode(m, s.info.Layout, rows, s.now().UnixMilli(), flags)
-	if err != nil {
-		return nil, nil, err
+	e := s.sealer.encoder.get(m, s.info.Layout, rows, next)
+	if e.err != nil {
+		return nil, nil, e.err
 	}
-	path := filepath.Join(s.dir, segment.Name(h.First))
+	e.stamp(s.now().UnixMilli(), flags)
+	path := filepath.Join(s.dir, segment.Name(e.header.First))
 	tmp := path + ".tmp"
-	if err := s.sealer.writer.Write(s.fsys, tmp, image, sync); err != nil {
-		_ = s.fsys.Remove(tmp)
+	if err := disk.Make(s.fsys, tmp, sync, disk.Content(e.image)); err != nil {
 		return nil, nil, err
 	}
 	if err := s.fsys.Rename(tmp, path); err != nil {
