@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,9 @@ changes nothing. The exit code is 3 if a check fails.
 func (a *app) inspect(path string, l *listFlags) error {
 	layout, err := verify.Inspect(path)
 	if err != nil {
+		if info, serr := os.Stat(path); serr == nil && info.IsDir() {
+			err = &hintedError{err, "inspect reads one file of a stream; ledgerctl verify " + path + " reads all"}
+		}
 		return err
 	}
 	w := a.listing(l, []listing.Column{
