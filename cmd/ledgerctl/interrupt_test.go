@@ -22,7 +22,7 @@ func numberedRows(header bool, first, count int) string {
 		b.WriteString("time,n\n")
 	}
 	for i := range count {
-		fmt.Fprintf(&b, "%d,%d\n", 1700000000000+first+i, first+i)
+		fmt.Fprintf(&b, "%d,%d\n", 1_700_000_000_000+int64(first+i), first+i)
 	}
 	return b.String()
 }

@@ -180,7 +180,8 @@ func OnDisk(dir string) (bool, error) {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return false, err
 	}
-	return st.Type != unix.TMPFS_MAGIC && st.Type != unix.RAMFS_MAGIC, nil
+	kind := uint32(st.Type) // of 32 or 64 bits, by machine
+	return kind != unix.TMPFS_MAGIC && kind != unix.RAMFS_MAGIC, nil
 }
 
 // FreeBytes is how much room there is at dir.
